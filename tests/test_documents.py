@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import picture
 import pytest
 from conftest import ROOT, VECTORS_ROOT, json_lines
 
@@ -71,10 +72,10 @@ def test_commands(document: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("library", ["pyarrow", "pandas", "polars", "duckdb"])
 def test_masks(library: str) -> None:
-    """The line that README.md shows for a kind of frame gives its selected rows."""
+    """The line that the manual shows for a kind of frame gives its selected rows."""
     pa = pytest.importorskip("pyarrow")
     module = pytest.importorskip(library)
-    line = re.search(rf"^\| {library} \| `(.*)` \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    line = re.search(rf"^\| {library} \| `(.*)` \|$", (PACKAGE / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     table = pa.table({"color": ["blue", "red", "blue", None], "weight": pa.array([3, 4, None, 5], pa.uint32())})
     frame = {
         "pyarrow": lambda: table,
@@ -86,6 +87,35 @@ def test_masks(library: str) -> None:
     selected = eval(line[1], {"m": mqsel.compile("color = 'blue' AND weight > 2"), "frame": frame, library: module})
 
     assert pa.table(selected).select(["color", "weight"]).to_pylist() == [{"color": "blue", "weight": 3}]
+
+
+def _typed() -> list[str]:
+    """Return what the table of README.md says one types."""
+    shown = ROOT / "README.md"
+    return re.findall(r"^\|.*\| `(.*)` \|$", shown.read_text(encoding="utf-8"), re.MULTILINE) if shown.exists() else []
+
+
+@pytest.mark.parametrize("typed", _typed())
+def test_what_one_types(typed: str, request: pytest.FixtureRequest) -> None:
+    """Each row of README's first table runs, answers on stdout, and ends as a question that was answered does."""
+    if not (ROOT / "bench").exists():
+        pytest.skip("the sample files do not stand beside the tests")
+    if typed.startswith("mqsel "):
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        command = ["bash", "-c", typed]
+        done = subprocess.run(
+            command, check=False, cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True
+        )
+        assert (done.returncode in (0, 1), done.stdout != "") == (True, True), done.stderr
+        return
+    rows = [{"weight": 3000}, {"weight": 1}, {"weight": None}]
+    if typed.startswith("df."):
+        spark = request.getfixturevalue("spark")
+        selected = eval(typed, {"mqsel": mqsel, "df": spark.createDataFrame(rows, "weight int")}).collect()
+        assert [row.asDict() for row in selected] == rows[:1]
+    else:
+        table = pytest.importorskip("pyarrow").Table.from_pylist(rows)
+        assert eval(typed, {"mqsel": mqsel, "table": table}).to_pylist() == rows[:1]
 
 
 def test_sources_can_be_followed() -> None:
@@ -123,3 +153,10 @@ def test_citations_of_the_code_can_be_followed() -> None:
                     wrong.add(f"{path.name}: {folder} {section}")
 
     assert wrong == set()
+
+
+def test_picture_is_fresh() -> None:
+    """The picture of the README is what `python tests/picture.py` draws of what the command prints today."""
+    if not picture.PICTURE.exists():
+        pytest.skip("no picture beside the tests")
+    assert picture.drawn() == picture.PICTURE.read_text(encoding="utf-8")

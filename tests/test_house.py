@@ -41,6 +41,7 @@ ROWS = [
     ("selection · files", "queues and topics in memory; files of messages"),
     ("inventory", "selectors where they stand: readers of scripts, configurations and sources"),
     ("spark", "Spark"),
+    ("testing", "selectors in tests: assertions, cases, the plugin of pytest"),
     ("cli", "the command line"),
 ]
 INSIDE = {
@@ -64,9 +65,10 @@ INSIDE = {
     " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
+    "testing": "assertions cases deliveries plugin __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
     "cli": "configuration arguments rules baseline report run selectors choice rewriting changes match why route lint"
-    " check format explain inspect diff audit contract migrate __init__",
+    " check format explain inspect diff audit contract migrate test completion __init__",
 }
 TOP = {
     name: level

@@ -11,14 +11,15 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from mqsel import _interrupt
 from mqsel.cli.arguments import Help
-from mqsel.cli.report import complain
-from mqsel.errors import MqselError
+from mqsel.cli.report import choose_color, complain
+from mqsel.errors import MqselError, shortened
 from mqsel.machine.program import BUILD
 
 _EXAMPLES = """\
@@ -38,6 +39,19 @@ not depend on whether stderr can be written.
 """
 
 
+# What is printed if nothing is asked: five things that people come for.
+_FIRST = """\
+usage: mqsel COMMAND …
+
+which messages does a selector select?      mqsel match "color = 'blue' AND weight > 2500" messages.jsonl
+why does it not select the others?          mqsel why "color = 'blue' AND weight > 2500" messages.jsonl
+who gets which message?                     mqsel route --count subscriptions.txt messages.jsonl
+which selectors stand in these files?       mqsel selectors src/
+what is wrong with them?                    mqsel lint src/
+
+mqsel --help lists all commands, mqsel COMMAND --help what one takes.
+"""
+
 # The modules of this folder that have one.
 _COMMANDS = (
     "match",
@@ -53,6 +67,8 @@ _COMMANDS = (
     "contract",
     "migrate",
     "selectors",
+    "test",
+    "completion",
 )
 
 
@@ -64,7 +80,8 @@ class _CommandParser(argparse.ArgumentParser):
             (file or sys.stderr).write(message)
 
 
-def _parser(argv: list[str]) -> argparse.ArgumentParser:
+def _parser(argv: list[str]) -> tuple[_CommandParser, dict[str, _CommandParser]]:
+    """Return the parser, and by name those of the commands that the arguments may name."""
     parser = _CommandParser(
         prog="mqsel",
         description="Message selectors of IBM MQ, JMS and TIBCO EMS on files of messages.",
@@ -73,21 +90,36 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mqsel {BUILD}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="mqsel")  # or help is made to find it out
-    # Of the others the one that is called needs nothing: it begins in two thirds of the time.
-    for name in argv[:1] if argv[:1] and argv[0] in _COMMANDS else _COMMANDS:
+    # Of the others the one that is called needs nothing, but completion, the last, all: it begins in two thirds of the
+    # time.
+    for name in argv[:1] if argv[:1] and argv[0] in _COMMANDS[:-1] else _COMMANDS:
         import_module(f"mqsel.cli.{name}").add(commands)
-    return parser
+    return parser, commands.choices
 
 
 def _parsed(given: list[str]) -> argparse.Namespace:
     """Read the arguments. argparse itself takes no list of arguments that stands behind an option and may be empty."""
-    parser = _parser(given)
+    parser, commands = _parser(given)
+    if not given:
+        parser.exit(2, _FIRST)
+    if given[0] not in commands and given[0][:1] != "-":
+        parser.error(f"there is no command {shortened(given[0])}{_meant([given[0]], commands)}")
     arguments, rest = parser.parse_known_args(given)
     if rest and ("rest" not in arguments or any(one[:1] == "-" != one and " " not in one for one in rest)):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        called = commands[arguments.called]
+        known = [word for action in called._actions for word in action.option_strings]  # noqa: SLF001 (nothing else has)
+        called.error(f"unrecognized arguments: {' '.join(rest)}{_meant(rest, known)}")
     if rest:
         setattr(arguments, arguments.rest, [*getattr(arguments, arguments.rest), *rest])
     return arguments
+
+
+def _meant(words: list[str], known: Iterable[str]) -> str:
+    """Return the question whether one of the known words was meant, if one is like a word that is not known."""
+    from difflib import get_close_matches  # noqa: PLC0415 (for errors alone)
+
+    near = [one for word in words for one in get_close_matches(word.partition("=")[0], [*known], 1)]
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -119,6 +151,7 @@ def _answered(argv: list[str]) -> int:
     try:
         try:
             arguments = _parsed(argv)
+            choose_color(arguments.color)
             return int(arguments.run(arguments))
         finally:  # also what help and version print
             sys.stdout.flush()

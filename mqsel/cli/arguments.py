@@ -223,6 +223,12 @@ def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> 
         epilog=epilog,
         formatter_class=Help,
     )
+    made.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colours; by default on a terminal, unless NO_COLOR is set",
+    )
     made.set_defaults(run=run, called=name)
     return made
 

@@ -11,7 +11,7 @@ from mqsel.analysis.lint import lint
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.choice import RuleChoice
 from mqsel.cli.lint import in_json, place
-from mqsel.cli.report import complain, folded, print_json, width_of
+from mqsel.cli.report import colored, complain, folded, print_json, width_of
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, configuration_of, given
 from mqsel.errors import SelectorError, visible
 from mqsel.inventory.known import error_of, is_checked
@@ -57,7 +57,7 @@ def _check(arguments: argparse.Namespace) -> int:
                 if is_many:
                     print(f"{one.where}: {visible(one.text)}")
                 for line in _lines(answer):
-                    print(folded(f"  {line}" if is_many else line, width, " " * 12))
+                    print(colored(folded(f"  {line}" if is_many else line, width, " " * 12), sys.stdout))
         if arguments.json:
             print_json({**place(one, (0, 0)), **answer})
     if is_many and not arguments.json:

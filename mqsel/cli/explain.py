@@ -17,7 +17,7 @@ from mqsel.analysis.lint.findings import WARNING
 from mqsel.analysis.lint.findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
-from mqsel.cli.report import complain, escaped, fitted, folded, print_json, say_format, seeming, width_of
+from mqsel.cli.report import colored, complain, escaped, fitted, folded, print_json, say_format, seeming, width_of
 from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut_piece, shortened, visible
 from mqsel.files.framings import FORMATS, shown
@@ -97,10 +97,10 @@ def _explain(arguments: argparse.Namespace) -> int:
         print_json(said)
     else:
         if judged is not None:
-            print(escaped(judged.text(width_of(sys.stdout))))
+            print(colored(escaped(judged.text(width_of(sys.stdout))), sys.stdout))
         for finding in findings:
             if finding.severity == WARNING:
-                print(folded(f"warning: {finding.sentence}", width_of(sys.stdout)))
+                print(colored(folded(f"warning: {finding.sentence}", width_of(sys.stdout)), sys.stdout))
         if is_program:
             print("\n" * (judged is not None), end="")
             _show_program(matcher)

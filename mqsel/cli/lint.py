@@ -17,7 +17,7 @@ from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.choice import RuleChoice, add_choice, known_as
 from mqsel.cli.configuration import KEYS
-from mqsel.cli.report import fitted, folded, print_json, say, width_of
+from mqsel.cli.report import colored, fitted, folded, print_json, say, width_of
 from mqsel.cli.rewriting import DIFF, WRITE, RewriteOutcome, rewrite
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
@@ -189,14 +189,14 @@ def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
     width = width_of(stream)
     for finding in findings:
         said = f"{finding.severity}: {finding.sentence} [{finding.code}]"
-        print(folded(f"{one.place(finding.span)}: {said}", width), file=stream)
+        print(colored(folded(f"{one.place(finding.span)}: {said}", width), stream), file=stream)
     if one.reason:
         print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)
     drawn = carets(one.text, [finding.span for finding in findings], width)
     if one.reason and not findings and one.text.strip("…"):
         drawn = caret(one.text, (0, 0), width)[:1]
     for line in drawn:
-        print(line, file=stream)
+        print(colored(line, stream), file=stream)
 
 
 def place(one: Given, span: tuple[int, int]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from mqsel.cli.arguments import (
     Commands,
@@ -17,10 +18,11 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import Report, say
+from mqsel.cli.report import Report, escaped, print_json, say
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
-from mqsel.files.run.work import Ask, Match
+from mqsel.files.run.work import Ask, Match, Tally, everything
+from mqsel.formats.jsonl import in_json
 from mqsel.matcher import compile as compile_selector
 
 _NAMED = 5  # missing properties named in the summary
@@ -55,8 +57,19 @@ def add(commands: Commands) -> None:
     match = command(commands, "match", _match, "print the messages that a selector selects", _EXAMPLES)
     add_selector(match)
     add_files(match, FORMATS)
-    match.add_argument("--count", action="store_true", help="print the number of selected messages, not the messages")
-    match.add_argument("--invert", action="store_true", help="print the messages that are not selected")
+    match.add_argument("-v", "--invert", action="store_true", help="print the messages that are not selected")
+    way = match.add_mutually_exclusive_group()
+    way.add_argument(
+        "-c", "--count", action="store_true", help="print the number of selected messages, not the messages"
+    )
+    way.add_argument(
+        "-n", "--line-number", action="store_true", help="print FILE:LINE: in front, or FILE:BYTE where that is a place"
+    )
+    way.add_argument(
+        "-l", "--files-with-matches", action="store_true", help="print the names of files with a selected message"
+    )
+    way.add_argument("-q", "--quiet", action="store_true", help="print nothing, and stop at the first selected message")
+    way.add_argument("--json", action="store_true", help="print each with its place, and the counts, as lines of JSON")
     match.add_argument("--limit", type=limit, metavar="N", help="stop after N messages")
     match.add_argument(
         "--errors",
@@ -69,13 +82,12 @@ def add(commands: Commands) -> None:
 
 
 class MatchReport(Report):
-    """Where what is selected arrives."""
+    """Where what is selected arrives, by default to be printed as it stands in the file."""
 
     def close(self) -> int:
         """Print the summary; return the exit code."""
         total, stopped = self.total, self.ended()
-        if self.asked.counting and not (self.asked.raising and total.skipped):
-            print(total.selected)
+        self.conclude()
         say(
             f"{total.messages:,} message{'s' * (total.messages != 1)}, "
             f"{total.selected:,} {'not ' * self.asked.invert}selected, "
@@ -94,14 +106,92 @@ class MatchReport(Report):
         self.say_kept()
         return 2 if self.trouble else int(not total.selected)
 
+    def conclude(self) -> None:
+        """Print what follows the messages on stdout."""
+        if self.asked.counting and not (self.asked.raising and self.total.skipped):
+            print(self.total.selected)
+
+
+class _Places(MatchReport):
+    """Prints each message behind its place, as grep does."""
+
+    def take(self, name: str, kind: str, record: Any) -> None:
+        if type(record) is not list:
+            return super().take(name, kind, record)
+        is_text = FORMATS[kind].is_lines or kind == "parquet"
+        for place, message in record:
+            shown = f"{escaped(name)}:{place}{':' if is_text else ''}".encode(errors="backslashreplace")
+            super().take(name, "json", shown + message if is_text else shown)
+        return None
+
+
+class _Lines(MatchReport):
+    """Prints each message with its place, and at the end the counts, as JSON."""
+
+    def take(self, name: str, kind: str, record: Any) -> None:
+        if type(record) is not list:
+            return super().take(name, kind, record)
+        for place, message in record:
+            read = everything("json" if kind == "parquet" else kind, message, dict(self.asked.types))
+            print_json({"file": name, FORMATS[kind].place: place, "message": in_json(read)})
+        return None
+
+    def conclude(self) -> None:
+        total = self.total
+        counts = {name: getattr(total, name) for name in ("messages", "selected", "unknown", "skipped")}
+        print_json({**counts, "missing": dict(total.missing)})
+
+
+class _Names(MatchReport):
+    """Prints the names of the files in which a message is selected; each is read up to the first."""
+
+    _named = ""
+
+    @property
+    def ask(self) -> Ask:
+        return self.asked
+
+    def take(self, name: str, kind: str, record: Any) -> None:
+        super().take(name, kind, record)
+        if isinstance(record, Tally) and record.selected and name != self._named:
+            self._named = name
+            print(escaped(name), flush=True)
+
+    def conclude(self) -> None:
+        """Print nothing more."""
+
+
+class _Nothing(MatchReport):
+    """Prints nothing but trouble."""
+
+    def close(self) -> int:
+        """Return the exit code."""
+        self.ended()
+        return 2 if self.trouble else int(not self.total.selected)
+
+
+_WAYS = {"line_number": _Places, "files_with_matches": _Names, "quiet": _Nothing, "json": _Lines}
+
 
 def _match(arguments: argparse.Namespace) -> int:
     raising = arguments.errors == "raise"
     wanted = arguments.format or "json"
     given = contract_of(arguments, arguments.dialect)
-    ask = Ask(arguments.invert, arguments.count, raising, arguments.limit, wanted, types_of(arguments), given=given)
+    report_of = next((made for name, made in _WAYS.items() if getattr(arguments, name)), MatchReport)
+    placed = report_of in (_Places, _Lines)
+    ask = Ask(
+        arguments.invert,
+        arguments.count or report_of in (_Names, _Nothing),
+        raising,
+        1 if report_of in (_Names, _Nothing) else arguments.limit,
+        wanted,
+        types_of(arguments),
+        apart=placed,
+        placed=placed,
+        given=given,
+    )
     check_order("match", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)
-    report = MatchReport(ask)
+    report = report_of(ask)
     run(arguments, files, compile_selector(arguments.selector, dialect=arguments.dialect), Match, report)
     return report.close()

@@ -24,6 +24,13 @@ from mqsel.formats.envelopes import PLAIN
 
 # Of the characters that JSON leaves as they are: DEL, C1, and those that turn the direction of writing.
 _OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# What is coloured on a terminal: answers, and the words with which complaints, warnings and hints begin.
+_COLORED = re.compile(
+    r"(?P<green>\bTRUE\b)|(?P<red>\b(?:FALSE|MISMATCH)\b|^mqsel:|\berror:|(?<=\|)[ ~]*\^+$)"
+    r"|(?P<yellow>\bUNKNOWN\b|\bwarning:)|(?P<cyan>\bhint:)",
+    re.MULTILINE,
+)
+_SGR = {"green": 32, "red": 31, "yellow": 33, "cyan": 36}  # ECMA-48, 8.3.117
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
 
 
@@ -37,6 +44,23 @@ def width_of(stream: TextIO) -> int | None:
 def escaped(text: str) -> str:
     """Return lines without what a terminal would obey: files, messages and names may hold anything."""
     return "\n".join([visible(line) for line in text.split("\n")])
+
+
+def choose_color(when: str) -> None:
+    """Set when answers are coloured: always, never, or auto: on a terminal, unless NO_COLOR is set."""
+    global _when  # noqa: PLW0603 (of the process, as its terminal is)
+    _when = when
+
+
+_when = "auto"
+
+
+def colored(text: str, stream: TextIO) -> str:
+    """Return what is printed to a stream, in colours where they are wanted."""
+    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and width_of(stream) is not None
+    if not (_when == "always" or (_when == "auto" and is_wanted)):
+        return text
+    return _COLORED.sub(lambda word: f"\x1b[{_SGR[word.lastgroup or '']}m{word[0]}\x1b[0m", text)
 
 
 def fitted(line: str) -> str:
@@ -63,7 +87,7 @@ def say(what: str | MqselError, before: str = "") -> None:
     text = before + (what if isinstance(what, str) else what.text(width))
     sys.stdout.flush()
     for line in text.split("\n"):
-        print(line if line.startswith("  | ") else folded(line, width), file=sys.stderr)
+        print(colored(line if line.startswith("  | ") else folded(line, width), sys.stderr), file=sys.stderr)
 
 
 def print_json(value: object, indent: int | None = None) -> None:

@@ -19,7 +19,7 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import CountReport, escaped, print_json, width_of
+from mqsel.cli.report import CountReport, colored, escaped, print_json, width_of
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Ask, Why
@@ -68,6 +68,6 @@ def _why(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json(made.as_dict())
         else:
-            print(escaped(made.text(width_of(sys.stdout))))
+            print(colored(escaped(made.text(width_of(sys.stdout))), sys.stdout))
     desk.say_kept()
     return 2 if desk.trouble else int(not made)

@@ -47,6 +47,7 @@ cdef class Sifter:
         raising: stop behind a message that is an error.
         limit: stop behind so many messages that were asked for; negative for none.
         apart: yield lists of messages in place of messages together.
+        placed: with *apart*, each is a pair of its place and the message.
     """
 
     cdef Machine machine
@@ -60,6 +61,7 @@ cdef class Sifter:
     cdef bint counting
     cdef bint raising
     cdef bint apart                 # each message is an object of its own
+    cdef bint placed                # and has its place beside it
     cdef Py_ssize_t limit
     cdef Record record              # of the decoder
     cdef Py_ssize_t *nulls          # for each slot of the record, in how many unknown messages it was NULL
@@ -79,7 +81,8 @@ cdef class Sifter:
     cdef readonly bint is_over
 
     def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, complain, note, watch, bytes path, *,
-                  bint invert=False, bint counting=False, bint raising=False, Py_ssize_t limit=-1, bint apart=False):
+                  bint invert=False, bint counting=False, bint raising=False, Py_ssize_t limit=-1, bint apart=False,
+                  bint placed=False):
         self.machine = machine
         self.decoder = decoder
         self.judge = judge
@@ -92,6 +95,7 @@ cdef class Sifter:
         self.raising = raising
         self.limit = limit
         self.apart = apart
+        self.placed = placed
         self.record = decoder.record
         self.nulls = <Py_ssize_t *> zeroed(decoder.record.count, sizeof(Py_ssize_t))
         self.found = []
@@ -154,11 +158,11 @@ cdef class Sifter:
                         if truth == UNKNOWN:
                             self.count_nulls()
                         if self.is_asked_for(truth):
-                            self.keep(line, at)
+                            self.keep(self.lines, line, at)
                     elif not is_blank(line, stop):
                         self.messages += 1
                         if self.is_wanted(frame, self.lines, line, at - line):
-                            self.keep(line, at)
+                            self.keep(self.lines, line, at)
             except UndocumentedError as error:
                 self.refuse(self.lines, error)
         return 0
@@ -190,7 +194,7 @@ cdef class Sifter:
         raw, message = given.raw, given.message
         begin = <const uint8_t *> PyBytes_AS_STRING(message)
         if self.is_wanted(frame, given.place, begin, PyBytes_GET_SIZE(message)):
-            self.give(self.with_head(raw))
+            self.give(given.place, self.with_head(raw))
         return 0
 
     cdef int take(self, Frame *frame, Splitter splitter) except -1:
@@ -199,11 +203,11 @@ cdef class Sifter:
         if not self.is_wanted(frame, splitter.place, splitter.message, splitter.size):
             return 0
         if self.path is not None and splitter.message == splitter.raw:
-            return self.give(self.path + b"\n")
+            return self.give(splitter.place, self.path + b"\n")
         if self.head:
             raw = PyBytes_FromStringAndSize(<const char *> splitter.raw, splitter.raw_stop - splitter.raw)
-            return self.give(self.with_head(raw))
-        return self.keep(splitter.raw, splitter.raw_stop)
+            return self.give(splitter.place, self.with_head(raw))
+        return self.keep(splitter.place, splitter.raw, splitter.raw_stop)
 
     cdef bytes with_head(self, bytes raw):
         head, self.head = self.head, None
@@ -257,11 +261,10 @@ cdef class Sifter:
             self.nulls[slot] += self.record.values[slot].tag == NULL_VALUE
         return 0
 
-    cdef int keep(self, const uint8_t *raw, const uint8_t *stop) except -1:
+    cdef int keep(self, Py_ssize_t place, const uint8_t *raw, const uint8_t *stop) except -1:
         """Keep what stands in the block."""
         if self.apart:
-            self.items.append(PyBytes_FromStringAndSize(<const char *> raw, stop - raw))
-            return 0
+            return self.give(place, PyBytes_FromStringAndSize(<const char *> raw, stop - raw))
         if self.kept_stop != raw:
             self.set_aside()
             self.kept = raw
@@ -298,10 +301,10 @@ cdef class Sifter:
         self.kept = self.kept_stop
         return 0
 
-    cdef int give(self, bytes item) except -1:
+    cdef int give(self, Py_ssize_t place, bytes item) except -1:
         """Keep what does not stand in the block."""
         if self.apart:
-            self.items.append(item)
+            self.items.append((place, item) if self.placed else item)
         else:
             self.flush()
             self.found.append(item)

@@ -642,7 +642,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a file that `save` wrote. One of a megabyte or more is mapped: see `mqsel/README.md`, §3.
+        """Open a file that `save` wrote. One of a megabyte or more is mapped: see `mqsel/sets/README.md`, §3.
 
         Raises: FileError: it cannot be read, is no such file, or is damaged.
         """

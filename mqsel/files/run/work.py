@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import compress
+from itertools import compress, count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
@@ -43,6 +43,7 @@ class Ask(NamedTuple):
 
     Attributes:
         apart: whether messages come in lists, one an item, rather than together.
+        placed: whether an item is a pair: the place of the message, as in a `Complaint`, and the message.
         given: the contract that messages are held against; None for none.
     """
 
@@ -53,6 +54,7 @@ class Ask(NamedTuple):
     format: str = "json"
     types: tuple[tuple[str, str], ...] = ()
     apart: bool = False
+    placed: bool = False
     given: Contract | None = None
 
 
@@ -232,6 +234,8 @@ def in_files(
         placed = record
         if isinstance(record, (Complaint, ChangedMessage, Unclaimed)):
             placed = record._replace(line=before + record.line)
+        elif type(record) is list and record and type(record[0]) is tuple:
+            placed = [(before + place, message) for place, message in record]
         elif is_counts(record):
             if record.note is not None:
                 record.note = before + record.note[0], record.note[1]
@@ -471,6 +475,7 @@ class Match(Job):
             raising=ask.raising,
             limit=-1 if ask.limit is None else ask.limit,
             apart=ask.apart,
+            placed=ask.placed,
         )
         return sifter, decoder, missing
 
@@ -508,9 +513,14 @@ class Match(Job):
         if ask.counting:
             tally.selected += mask.true_count
             return
+        first = tally.messages - counts.rows + 1
+        places = compress(count(first), mask.to_pylist()) if ask.placed else iter(())
         for rows, lines in parquet.written(part.path, group, mask):
             tally.selected += rows  # of a group that breaks off what was read of it counts
-            yield lines.splitlines(keepends=True) if ask.apart else lines
+            if ask.placed:
+                yield [*zip(islice(places, rows), lines.splitlines(keepends=True), strict=True)]
+            else:
+                yield lines.splitlines(keepends=True) if ask.apart else lines
 
 
 # ---- route -------------------------------------------------------------------------------------------------------
@@ -685,8 +695,8 @@ class Why(Job):
 
     def end(self) -> None:
         self.counts.noted = self._decoder.noted
-        for name, count in self._decoder.unread.items():
-            self.counts.held[name].unread += count
+        for name, times in self._decoder.unread.items():
+            self.counts.held[name].unread += times
 
 
 # ---- change ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,78 @@
+"""``mqsel test``: run the cases of files, and print what became of each as TAP, or as JUnit's XML."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mqsel.cli.arguments import Commands, command
+from mqsel.cli.report import escaped, say
+from mqsel.errors import MqselError
+from mqsel.testing.cases import Verdict, judged, read_cases
+
+_EXAMPLES = """\
+A case is a JSON object; a file has one on each line, or an array of them:
+  {"name": "heavy", "selector": "weight > 2500", "message": {"weight": 3000}, "want": true}
+  {"inventory": "bridges.conf", "key": "orders", "message": {"weight": {"int32": 5}}, "want": "UNKNOWN"}
+  {"selector": "a != 1", "dialect": "JMS", "message": {}, "want": "refused"}
+want is true, false, "TRUE", "FALSE", "UNKNOWN", or "refused" if the dialect refuses the selector. In the place of a
+selector may stand a file of selectors, named from the folder of the cases, and the key of one of them.
+
+exit code: 0 if all cases passed, 1 if one did not, 2 if a file has no cases or something else went wrong.
+
+examples:
+  mqsel test cases.jsonl
+  mqsel test --junit report.xml tests/*.cases.json
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    test = command(commands, "test", _test, "run the cases of files: selector, message, what is wanted", _EXAMPLES)
+    test.add_argument("files", metavar="CASES", nargs="+", help="files of cases, in JSON")
+    test.add_argument("--junit", metavar="FILE", help="also write a report as JUnit does, in XML")
+
+
+def _test(arguments: argparse.Namespace) -> int:
+    cases = [case for file in arguments.files for case in read_cases(file)]
+    verdicts = [judged(case) for case in cases]
+    print(f"TAP version 14\n1..{len(verdicts)}")
+    for number, verdict in enumerate(verdicts, 1):
+        print(_in_tap(number, verdict))
+    if arguments.junit:
+        _write_junit(arguments.junit, verdicts)
+    failed = sum(not verdict.passed for verdict in verdicts)
+    say(f"{len(verdicts):,} case{'s' * (len(verdicts) != 1)}, {failed:,} failed")
+    return int(failed > 0)
+
+
+def _summary(verdict: Verdict) -> str:
+    want = verdict.case.want
+    wanted = want if isinstance(want, str) else "selected" if want else "not selected"
+    return f"{verdict.case.file}: case {verdict.case.number}: wanted {wanted}, found {verdict.answer}"
+
+
+def _in_tap(number: int, verdict: Verdict) -> str:
+    # What TAP reads in a name: a directive behind #, and the escape of it.
+    name = " ".join(verdict.case.name.split()).replace("\\", "\\\\").replace("#", "\\#")
+    line = escaped(f"{'' if verdict.passed else 'not '}ok {number} - {name}")
+    if verdict.passed:
+        return line
+    told = [_summary(verdict), *verdict.why.splitlines()]
+    return escaped("\n".join([line, "  ---", "  message: |", *(f"    {one}" for one in told), "  ..."]))
+
+
+def _write_junit(path: str, verdicts: list[Verdict]) -> None:
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 (its usual name; for this option alone)
+
+    failed = sum(not verdict.passed for verdict in verdicts)
+    suite = ET.Element("testsuite", name="mqsel", tests=str(len(verdicts)), failures=str(failed))
+    for verdict in verdicts:
+        one = ET.SubElement(suite, "testcase", name=escaped(verdict.case.name), classname=escaped(verdict.case.file))
+        if not verdict.passed:
+            failure = ET.SubElement(one, "failure", message=escaped(_summary(verdict)))
+            failure.text = escaped(verdict.why)
+    try:
+        Path(path).write_bytes(ET.tostring(suite, encoding="utf-8", xml_declaration=True) + b"\n")
+    except OSError as error:
+        raise MqselError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,164 @@
+"""Cases in a file: a selector, a message, and what is wanted; for people who have no test in Python.
+
+A case is a JSON object. Cases are the lines of a file, or the items of one array.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mqsel.errors import FileError, MqselError, SelectorError, shortened
+from mqsel.files.wordings import fault, file_trouble
+from mqsel.formats.jsonl import message_from_json
+from mqsel.inventory import keys_of, read
+from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
+from mqsel.matcher import compile as compiled
+
+# What is wanted: how it is written, and which answers are that.
+WANTED = {
+    True: ("TRUE",),
+    False: ("FALSE", "UNKNOWN"),
+    "TRUE": ("TRUE",),
+    "FALSE": ("FALSE",),
+    "UNKNOWN": ("UNKNOWN",),
+    "refused": ("refused",),
+}
+_FIELDS = {"name", "selector", "inventory", "key", "dialect", "message", "want"}
+
+
+class Case(NamedTuple):
+    """A selector, a message and what is wanted.
+
+    Attributes:
+        name: of the case, or its place.
+        selector: the text.
+        dialect: of the text.
+        message: a JSON object, as a text: what a line of a file of messages is.
+        want: a key of `WANTED`.
+        file: in which the case stands.
+        number: its line in the file, or its place in the array, from 1.
+    """
+
+    name: str
+    selector: str
+    dialect: Dialect
+    message: str
+    want: bool | str
+    file: str
+    number: int
+
+
+class Verdict(NamedTuple):
+    """What became of a case.
+
+    Attributes:
+        case: that was judged.
+        answer: TRUE, FALSE, UNKNOWN or refused.
+        passed: whether that is what was wanted.
+        why: the explanation of the answer, or the error of the selector.
+    """
+
+    case: Case
+    answer: str
+    passed: bool
+    why: str
+
+
+def read_cases(path: str | os.PathLike[str]) -> list[Case]:
+    """Read the cases of a file.
+
+    A case is an object with ``message``, ``want`` (true, false, "TRUE", "FALSE", "UNKNOWN" or "refused") and
+    ``selector``, or in its place ``inventory`` and ``key``: a file of selectors, named from the folder of the cases,
+    and the key of one of them. ``dialect`` and ``name`` may be left out.
+
+    Raises: FileError: the file cannot be read, or has none; an object is no case. The place is in it.
+    """
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise file_trouble(str(path), fault(str(path), error)) from error
+    known: dict[str, dict[str, tuple[str | None, str, str]]] = {}
+    cases = [_case(file, number, one, known) for number, one in _objects(str(path), text)]
+    if not cases:
+        raise FileError("the file has no case: expected JSON objects, one a line", path=str(path))
+    return cases
+
+
+def _objects(path: str, text: str) -> Iterator[tuple[int, Any]]:
+    """Yield each object of JSON, and its line, or its place in the array."""
+    is_array = text.lstrip()[:1] == "["
+    for number, line in enumerate([text] if is_array else text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            read = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            within = error.lineno - 1 if isinstance(error, json.JSONDecodeError) else 0
+            what = getattr(error, "msg", "a number or a nesting too large")
+            raise FileError(f"no JSON: {what}", path=path, line=number + within) from None
+        yield from enumerate(read, 1) if is_array else ((number, read),)
+
+
+def _case(file: Path, number: int, one: Any, known: dict[str, dict[str, tuple[str | None, str, str]]]) -> Case:
+    def wrong(what: str) -> FileError:
+        return FileError(f"case {number}: {what}", path=str(file))
+
+    if not isinstance(one, dict):
+        raise wrong(f"found {shortened(json.dumps(one))}: expected an object with selector, message and want")
+    if others := sorted(one.keys() - _FIELDS):
+        raise wrong(f"{shortened(others[0])} is no field of a case: expected some of {', '.join(sorted(_FIELDS))}")
+    texts = {name: one[name] for name in ("name", "selector", "inventory", "key", "dialect") if name in one}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise wrong(f"{name} is {shortened(json.dumps(value))}: expected a text")
+    want = one.get("want")
+    if not isinstance(want, (bool, str)) or want not in WANTED:
+        raise wrong(f"want is {shortened(json.dumps(want))}: expected one of {', '.join(map(json.dumps, WANTED))}")
+    if not isinstance(one.get("message"), dict):
+        raise wrong(f"message is {shortened(json.dumps(one.get('message')))}: expected an object")
+    if ("selector" in one) == ("inventory" in one) or ("inventory" in one) != ("key" in one):
+        raise wrong("expected either selector, or inventory and key")
+    dialect = IBM_MQ
+    text = one.get("selector", "")
+    if "inventory" in one:
+        place = str(file.parent / one["inventory"])
+        if place not in known:
+            entries = list(read(place))
+            rows = [(entry.selector, entry.dialect, entry.reason) for entry in entries]
+            known[place] = dict(zip(keys_of(entries), rows, strict=True))
+        if one["key"] not in known[place]:
+            listed = ", ".join(map(shortened, list(known[place])[:5])) or "none"
+            raise wrong(f"{one['inventory']} has no key {shortened(one['key'])}: it has {listed}")
+        text, preset, reason = known[place][one["key"]]
+        if text is None:
+            raise wrong(f"the selector of {shortened(one['key'])} cannot be known: {reason}")
+        dialect = PRESETS[preset]
+    if "dialect" in one:
+        try:
+            dialect = as_dialect(one["dialect"])
+        except MqselError as error:
+            raise wrong(error.message) from None
+    name = one.get("name") or f"{file.name}:{number}"
+    return Case(name, text, dialect, json.dumps(one["message"]), want, str(file), number)
+
+
+def judged(case: Case) -> Verdict:
+    """Return what becomes of a case: an answer, whether it is the wanted one, and why it is that.
+
+    Raises: FileError: the message is none.
+    """
+    try:
+        matcher = compiled(case.selector, dialect=case.dialect)
+    except SelectorError as error:
+        return Verdict(case, "refused", "refused" in WANTED[case.want], str(error))
+    try:
+        message = message_from_json(case.message, matcher.properties)
+        answer = str(matcher.evaluate(message))
+        return Verdict(case, answer, answer in WANTED[case.want], str(matcher.explain(message)))
+    except MqselError as error:
+        raise FileError(f"case {case.number}: {error.message}", path=case.file, hint=error.hint) from error

@@ -1,0 +1,28 @@
+"""Which subscription of an inventory gets which message: what a snapshot holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mqsel.inventory.keyed import Paths
+from mqsel.sets.set import SelectorSet
+
+
+def deliveries(inventory: Paths | SelectorSet[str], messages: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the names of the messages that each key gets.
+
+    Args:
+        inventory: files or folders of selectors, as `SelectorSet.from_inventory` takes them, or a set.
+        messages: by name.
+
+    Returns: all keys, in their order, with the names in theirs; a key that gets nothing has an empty list.
+
+    Raises: as `SelectorSet.from_inventory`, and `SelectorSet.match`.
+    """
+    selectors = inventory if isinstance(inventory, SelectorSet) else SelectorSet.from_inventory(inventory)
+    got: dict[str, list[str]] = {key: [] for key in selectors}
+    for name, message in messages.items():
+        for key in selectors.match(message):
+            got[key].append(name)
+    return got

@@ -1,0 +1,107 @@
+"""Cases in a file, and `mqsel test`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from mqsel.cli import main
+from mqsel.errors import FileError
+from mqsel.testing import judged, read_cases
+
+CASES = [
+    {"name": "heavy # one", "selector": "weight > 2500", "message": {"weight": 3000}, "want": True},
+    {"inventory": "keys.txt", "key": "reds", "message": {"color": {"int32": 5}}, "want": "FALSE"},
+    {"selector": "a != 1", "dialect": "JMS", "message": {}, "want": "refused"},
+    {"selector": "a = 1", "message": {}, "want": "UNKNOWN"},
+    {"selector": "a = 1", "message": {}, "want": False},
+]
+
+
+def _written(folder: Path, cases: list[object], *, lines: bool = True) -> Path:
+    (folder / "keys.txt").write_text("reds\tcolor = 'red'\n", encoding="utf-8")
+    file = folder / "cases.json"
+    text = "\n".join(map(json.dumps, cases)) if lines else json.dumps(cases, indent=1)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_cases_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str], *, lines: bool) -> None:
+    """Cases that hold pass, as lines and as an array; the exit code is 0."""
+    file = _written(tmp_path, CASES, lines=lines)
+
+    assert main(["test", str(file)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[:3] == ["TAP version 14", "1..5", "ok 1 - heavy \\# one"]
+    assert printed.err == "5 cases, 0 failed\n"
+
+
+def test_each_answer_is_told_from_the_others(tmp_path: Path) -> None:
+    """A case passes for the answers that `want` stands for, and for no other."""
+    answers = {"TRUE": {"a": 1}, "FALSE": {"a": 2}, "UNKNOWN": {}}
+    passing = {True: ["TRUE"], False: ["FALSE", "UNKNOWN"], **{answer: [answer] for answer in answers}, "refused": []}
+    for want, wanted in passing.items():
+        cases = [{"selector": "a = 1", "message": message, "want": want} for message in answers.values()]
+        verdicts = [judged(case) for case in read_cases(_written(tmp_path, cases))]
+
+        assert [verdict.answer for verdict in verdicts] == list(answers)
+        assert [verdict.answer for verdict in verdicts if verdict.passed] == wanted
+
+
+def test_failures_in_tap_and_junit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A failed case has its explanation in both reports; nothing of a name or a message is markup or an escape."""
+    hostile = {"name": "\x1b[31m<b>&", "selector": "a = '<x>\x1b'", "message": {"a": "<y>\x1b&"}, "want": True}
+    report = tmp_path / "report.xml"
+
+    assert main(["test", "--junit", str(report), str(_written(tmp_path, [hostile, CASES[0]]))]) == 1
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed
+    assert "not ok 1 - " in printed
+    assert "    FALSE: not selected\n" in printed
+    suite = ET.parse(report).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert "FALSE: not selected" in (suite[0][0].text or "")
+    assert len(suite[1]) == 0
+
+
+WRONG = {
+    "[1]": "case 1: found '1': expected an object",
+    "{": "no JSON",
+    "[{]": "no JSON",
+    "": "the file has no case",
+    '{"selector": "a = 1", "message": {}, "want": 1, "x": 2}': "case 1: 'x' is no field of a case",
+    '{"selector": "a = 1", "message": {}, "want": 7}': "case 1: want is '7'",
+    '{"selector": "a = 1", "message": {}, "want": 1}': "case 1: want is '1'",
+    '{"selector": "a = 1", "message": 5, "want": true}': "case 1: message is '5'",
+    '{"selector": 5, "message": {}, "want": true}': "case 1: selector is '5'",
+    '{"message": {}, "want": true}': "case 1: expected either selector, or inventory and key",
+    '{"selector": "a = 1", "dialect": "X", "message": {}, "want": true}': "case 1: there is no dialect 'X'",
+    '{"inventory": "keys.txt", "key": "x", "message": {}, "want": true}': "keys.txt has no key 'x': it has 'reds'",
+    '{"selector": "a = 1", "message": {"a": [1]}, "want": true}': "case 1: property 'a' is",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_no_case(tmp_path: Path, text: str) -> None:
+    """What is no case is one FileError, which names the file and the case."""
+    file = _written(tmp_path, [])
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(FileError) as caught:
+        [judged(case) for case in read_cases(file)]
+
+    assert WRONG[text] in str(caught.value)
+    assert str(file) in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that is not there, or is no text, ends with exit code 2 and its name."""
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\xff")
+    for name in ("none", "bytes", "."):
+        assert main(["test", str(tmp_path / name)]) == 2
+        assert str(tmp_path / name) in capsys.readouterr().err
+    assert main(["test", "--junit", str(tmp_path), str(_written(tmp_path, CASES))]) == 2
+    assert "cannot be written" in capsys.readouterr().err
