@@ -51,6 +51,7 @@ LOOPS = (
     "index._reader",
     "formats._decoder",
     "formats._mq",
+    "formats._amqp",
     "formats._json",
     "formats._records",
     "files._splitters",

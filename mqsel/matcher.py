@@ -155,6 +155,8 @@ class Matcher(Machine):
             if self.match_option is not None:
                 name, identifier = self.match_option
                 options["identifier"] = COMPARED[name], identifier
+        if format in formats.FORMATS and formats.FORMATS[format].has_naming:
+            options.setdefault("naming", core_of(self.dialect).naming)
         return formats.decoder(format, self.properties, **options)
 
     def match_batch(self, batch: object, *, now: int | None = None) -> pa.BooleanArray:

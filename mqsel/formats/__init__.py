@@ -117,12 +117,14 @@ class MessageFormat(NamedTuple):
         options: their names.
         inspect: returns the `Inspection` of one message as it stands in a file, with declared types.
         has_mqmd: it has a message descriptor, so what a queue manager does with messages applies to it.
+        has_naming: the option ``naming`` says whose names headers have.
     """
 
     decoder: Callable[..., Decoder]
     options: tuple[str, ...]
     inspect: Callable[[bytes, Mapping[str, str]], Inspection]
     has_mqmd: bool = False
+    has_naming: bool = False
 
 
 def _mq_decoder(
@@ -144,6 +146,18 @@ def _record_decoder(schema: RecordSchema, names: Sequence[str], types: Mapping[s
     return RecordDecoder(names, reader(schema, names, types))
 
 
+def _amqp_decoder(names: Sequence[str], *, naming: str | None = None) -> Decoder:
+    from mqsel.formats._amqp import AMQPDecoder  # noqa: PLC0415 (likewise)
+
+    return AMQPDecoder(names, naming=naming)
+
+
+def _inspect_amqp(message: bytes, _: Mapping[str, str]) -> Inspection:
+    from mqsel.formats import _amqp, amqp  # noqa: PLC0415 (likewise)
+
+    return _amqp.AMQPDecoder(amqp.INSPECTED).inspect(message)
+
+
 FORMATS = {
     "mq": MessageFormat(
         _mq_decoder,
@@ -151,6 +165,7 @@ FORMATS = {
         lambda message, _: inspect(message),
         has_mqmd=True,
     ),
+    "amqp": MessageFormat(_amqp_decoder, ("naming",), _inspect_amqp, has_naming=True),
     "json": MessageFormat(JSONDecoder, (), lambda message, _: inspect_json(message)),
     **{
         name: MessageFormat(partial(_record_decoder, schema), ("types",), partial(inspect_record, schema))
@@ -160,7 +175,7 @@ FORMATS = {
 
 
 # The names of the table, for those who check types.
-FormatName = Literal["mq", "json", "connect", "connect-ibm", "lenses", "nifi", "pulsar"]
+FormatName = Literal["mq", "amqp", "json", "connect", "connect-ibm", "lenses", "nifi", "pulsar"]
 
 
 def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)
@@ -169,7 +184,8 @@ def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # no
     The record is the same one each time, filled anew. "mq" takes the options ``strip`` and ``ccsid``;
     ``invalid_names="never"``, which returns False for a message that has a property with a name that is not allowed;
     and ``identifier``, the name of a field of the MQMD and 24 bytes: nothing but that field is read, and True returned
-    if it has these bytes, or these are zero. Records of other tools, by the names of `mqsel.formats.records.SCHEMAS`,
+    if it has these bytes, or these are zero. "amqp" takes ``naming``, that of the selector: whose names headers have;
+    without it those of all products. Records of other tools, by the names of `mqsel.formats.records.SCHEMAS`,
     take ``types``, which declares the types they lost.
 
     Raises: ArgumentError: no such format or option.

@@ -23,6 +23,7 @@ cdef class Decoder:
     cdef bint busy                  # inside a message
 
     cdef int enter(self) except -1
+    cdef bytes hold(self, object raw)
     cdef int read(self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) except -1
 
 

@@ -6,7 +6,7 @@ A reader of a text returns 0, or the number of the note on why there is no value
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -23,7 +23,7 @@ from mqsel.machine._values cimport (
     value_own
 )
 
-from mqsel.errors import ArgumentError
+from mqsel.errors import ArgumentError, PropertyTypeError, type_name
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqrfh2 as _mqrfh2
 
@@ -86,6 +86,20 @@ cdef class Decoder:
             )
         self.busy = True
         return 0
+
+    cdef bytes hold(self, object raw):
+        """Return the bytes of a message."""
+        if PyBytes_CheckExact(raw):
+            return raw
+        try:
+            return memoryview(raw).tobytes()
+        except (TypeError, ValueError, NotImplementedError, BufferError):
+            found = type_name(raw)
+            raise PropertyTypeError(
+                f"a message of this format is bytes: found a Python {found}",
+                value_type=found,
+                hint="pass all of the message as bytes, bytearray or memoryview",
+            ) from None
 
     cdef int read(self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) except -1:
         """Read a message that stays where it is meanwhile. Returns a Decoded.

@@ -22,6 +22,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
 
 from mqsel.formats._decoder cimport FILLED, UNREAD, bytes_keep, utf8_put
+from mqsel.formats._words cimport text_hash
 from mqsel.machine._values cimport (
     BOOLEAN, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64,
     MQTYPE_INT8, MQTYPE_INT64, MQTYPE_NULL, MQTYPE_STRING, STRING, Value, value_float, value_integer,
@@ -401,18 +402,6 @@ cdef const uint8_t *pass_number(const uint8_t *at, const uint8_t *stop, bint *ex
 
 # ---- the decoder -------------------------------------------------------------------------------------------------
 
-cdef inline uint32_t hashed(const uint8_t *text, Py_ssize_t length) noexcept:
-    cdef uint64_t first = 0
-    cdef uint64_t last = 0
-    if length >= 8:
-        memcpy(&first, text, 8)
-        memcpy(&last, text + length - 8, 8)
-    else:
-        memcpy(&first, text, length)
-    first = (first ^ last * 0x9E3779B97F4A7C15ULL ^ <uint64_t> length) * 0xD6E8FEB86659FD93ULL
-    return <uint32_t> (first >> 32)
-
-
 @cython.no_gc_clear  # the record is filled in place, and the table points into the names
 cdef class JSONDecoder(Decoder):
     """Reads JSON lines, as bytes or a text."""
@@ -461,7 +450,7 @@ cdef class JSONDecoder(Decoder):
 
     cdef int enter_name(self, bytes name, int target) except -1:
         cdef const uint8_t *text = <const uint8_t *> PyBytes_AS_STRING(name)
-        cdef uint32_t place = hashed(text, PyBytes_GET_SIZE(name)) & self.mask
+        cdef uint32_t place = text_hash(text, PyBytes_GET_SIZE(name)) & self.mask
         while self.table[place].text != NULL:
             place = (place + 1) & self.mask
         self.table[place].text = text
@@ -471,7 +460,7 @@ cdef class JSONDecoder(Decoder):
 
     cdef int find(self, const uint8_t *text, Py_ssize_t length) noexcept:
         """Return what a name is: a slot, or an Other."""
-        cdef uint32_t place = hashed(text, length) & self.mask
+        cdef uint32_t place = text_hash(text, length) & self.mask
         while self.table[place].text != NULL:
             if self.table[place].length == length and memcmp(self.table[place].text, text, length) == 0:
                 return self.table[place].target

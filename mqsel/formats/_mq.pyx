@@ -13,7 +13,7 @@ folders are inlined into each other.
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -33,7 +33,7 @@ from mqsel.machine._values cimport (
 
 from array import array
 
-from mqsel.errors import MQRC, ArgumentError, DecodeError, PropertyTypeError, type_name
+from mqsel.errors import MQRC, ArgumentError, DecodeError
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqmd as _mqmd
 from mqsel.formats import mqrfh2 as _mqrfh2
@@ -1579,20 +1579,6 @@ cdef class MQDecoder(Folders):
             self.busy = False
 
     # ---- the chain of structures
-
-    cdef bytes hold(self, object raw):
-        """Return the bytes of a message."""
-        if PyBytes_CheckExact(raw):
-            return raw
-        try:
-            return memoryview(raw).tobytes()
-        except (TypeError, ValueError, NotImplementedError, BufferError):
-            found = type_name(raw)
-            raise PropertyTypeError(
-                f"a message of this format is bytes: found a Python {found}",
-                value_type=found,
-                hint="pass the MQMD and the data as bytes, bytearray or memoryview",
-            ) from None
 
     cdef int start(self, const uint8_t *data, Py_ssize_t size) except -1:
         memset(&self.parts, 0, sizeof(Parts))

@@ -1,6 +1,7 @@
 # Text eight bytes at a time: as a word, whose lowest byte is the first on any machine. No loop, and no branch to guess.
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 cdef extern from *:
     """
@@ -45,3 +46,16 @@ cdef inline uint64_t word_find(uint64_t word, uint64_t wanted) noexcept:
 cdef inline uint64_t word_cut(int count) noexcept:
     """Return the mask of the first bytes, fewer than eight."""
     return (<uint64_t> 1 << 8 * count) - 1
+
+
+cdef inline uint32_t text_hash(const uint8_t *text, Py_ssize_t length) noexcept:
+    """Return a hash of the first and the last word of a text, and its length."""
+    cdef uint64_t first = 0
+    cdef uint64_t last = 0
+    if length >= 8:
+        memcpy(&first, text, 8)
+        memcpy(&last, text + length - 8, 8)
+    else:
+        memcpy(&first, text, length)
+    first = (first ^ last * 0x9E3779B97F4A7C15ULL ^ <uint64_t> length) * 0xD6E8FEB86659FD93ULL
+    return <uint32_t> (first >> 32)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from mqsel import formats
 from mqsel.index._reader import MessageReader, Received
 from mqsel.language.checker import MatchOption
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.matcher import COMPARED, rule_of_names
 from mqsel.names import DESCRIPTOR
 
@@ -62,6 +62,14 @@ class PropertyDecoder:
 
     def renew(self) -> None:
         self.quick = self.make(self.selectors.properties)
+
+
+class HeaderDecoder(PropertyDecoder):
+    """Decodes messages whose headers have the names of the product, if that is one for all selectors."""
+
+    def renew(self) -> None:
+        namings = {core_of(dialect).naming for _, dialect in self.selectors.dialects()}
+        self.quick = self.make(self.selectors.properties, naming=namings.pop() if len(namings) == 1 else None)
 
 
 class QueueManager(PropertyDecoder):

@@ -39,7 +39,7 @@ from mqsel.names import converted, joined, parted, spellings
 from mqsel.sets import file
 from mqsel.sets.choice import EngineChoice
 from mqsel.sets.file import Contents
-from mqsel.sets.receiving import PropertyDecoder, QueueManager
+from mqsel.sets.receiving import HeaderDecoder, PropertyDecoder, QueueManager
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -517,7 +517,10 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             raise ArgumentError("a set takes no identifier: each of its selectors may have its own")
         make: Callable[..., formats.Decoder] = functools.partial(formats.decoder, format, **options)
         make(())
-        if not formats.FORMATS[format].has_mqmd:
+        row = formats.FORMATS[format]
+        if row.has_naming and "naming" not in options:
+            return HeaderDecoder(self, self._reader, make).decode
+        if not row.has_mqmd:
             return PropertyDecoder(self, self._reader, make).decode
         return QueueManager(self, self._reader, make, options.get("invalid_names")).decode
 

@@ -197,7 +197,7 @@ def reader(
     message = FORMATS[kind].message
     assert message is not None
     row = formats.FORMATS[message]
-    if row.has_mqmd:
+    if row.has_mqmd or row.has_naming:
         return selects.decoder(message)
     options = {"types": types} if "types" in row.options else {}
     return formats.decoder(message, tuple(dict.fromkeys((*selects.properties, *names))), **options)
