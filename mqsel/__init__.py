@@ -128,6 +128,8 @@ __all__ = [
     "satisfiable",
 ]
 
+_FOLDERS = ("files", "formats", "inventory", "selection", "spark", "testing")
+
 # What is imported when it is first asked for, and where it stands: one selector over messages needs none of it.
 _LATER = {
     "Contract": "mqsel.analysis.compare.contract",
@@ -141,9 +143,13 @@ _LATER = {
 }
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_FOLDERS])
+
+
 def __getattr__(name: str) -> Any:
-    """Import what takes long when it is first asked for; `mqsel.files` and `mqsel.spark` may need other packages."""
-    if name in ("files", "spark"):
+    """Import what takes long when it is first asked for; some folders need other packages."""
+    if name in _FOLDERS:
         return import_module(f"mqsel.{name}")
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)

@@ -54,6 +54,12 @@ def check_stream(messages: object, errors: str, format: str | None, options: Map
     if errors not in ("raise", "skip"):
         raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
     kind: type = type(messages)
+    if hasattr(kind, "__arrow_c_stream__") and hasattr(kind, "columns"):
+        library = kind.__module__.partition(".")[0]
+        raise ArgumentError(
+            f"filter takes an iterable of messages, found a frame: a {library} {kind.__name__}",
+            hint="match_batch(frame) reads its columns, and returns a mask of its rows",
+        )
     is_one = kind is Record or not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__"))
     if is_one or (format is not None and isinstance(messages, (bytes, bytearray, memoryview, str))):
         raise ArgumentError(f"filter takes an iterable of messages, found one Python {kind.__name__}")

@@ -106,6 +106,9 @@ cdef class Selection:
     def __iter__(self):
         return self
 
+    def __repr__(self):
+        return f"<mqsel.Selection: {self.seen:,} seen, {self.selected:,} selected, {self.skipped:,} skipped>"
+
     def __next__(self):
         cdef PyObject *messages
         cdef PyObject *message

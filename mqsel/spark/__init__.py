@@ -57,6 +57,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     """Import the data source when it is first asked for: Spark has them since 4.0."""
     if name != "DataSource":

@@ -15,9 +15,11 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import mqsel.matcher
+from mqsel.analysis import explain
 from mqsel.errors import ArgumentError, PropertyTypeError, quoted, shortened
 from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -103,6 +105,12 @@ class Plan:
         return selector_call(self.machine, self.sources)
 
     def __str__(self) -> str:
+        return "\n".join(table([("", ""), *self._rows()])[1:])
+
+    def _repr_html_(self) -> str:
+        return rows_in_html(self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
         rows = [("selector", self.selector), ("strategy", self.strategy)]
         rows += [("", f"{text}: {reason}") for text, reason in self.why]
         if self.sql:
@@ -110,8 +118,12 @@ class Plan:
         if self.rest:
             rows.append(("Arrow", self.rest))
         rows += map(described, self.sources)
-        rows += [("warning", warning) for warning in self.warnings]
-        return "\n".join(table([("", ""), *rows])[1:])
+        return rows + [("warning", warning) for warning in self.warnings]
+
+
+def rows_in_html(rows: Iterable[tuple[str, str]]) -> str:
+    """Write the rows of a plan as HTML."""
+    return explain.table(("", ""), [(escape(head), explain.code(text)) for head, text in rows])
 
 
 def described(source: PropertySource) -> tuple[str, str]:

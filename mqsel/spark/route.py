@@ -108,14 +108,19 @@ class RoutePlan:
         return arrow_call("a set of selectors", held, options, columns, returned, task).column()
 
     def __str__(self) -> str:
+        return "\n".join(table([("", ""), *self._rows()])[1:])
+
+    def _repr_html_(self) -> str:
+        return planning.rows_in_html(self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
         rows = [("selectors", f"{len(self.selectors):,}"), ("strategy", self.strategy)]
         rows += [("", self.why)] * bool(self.why)
         rows += [("Catalyst", self.sql)] * bool(self.sql)
         rows.append(("sieve", self.sieve))
         rows += [planning.described(source) for source in self.sources]
         rows += [("faulty", f"{shortened(key)}: {error.message}") for key, error in self.faulty]
-        rows += [("warning", warning) for warning in self.warnings]
-        return "\n".join(table([("", ""), *rows])[1:])
+        return rows + [("warning", warning) for warning in self.warnings]
 
 
 def route(

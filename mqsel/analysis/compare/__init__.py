@@ -12,9 +12,11 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 from typing import Any, NamedTuple
 
 from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.explain import code, message_code, page, table
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
 from mqsel.errors import ArgumentError, SelectorError, Span, quoted, type_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -110,6 +112,12 @@ class Related:
 
     def __str__(self) -> str:
         return self.relation
+
+    def _repr_html_(self) -> str:
+        messages = {"both": self.both, "the first alone": self.a_alone, "the second alone": self.b_alone}
+        rows = [(who, message_code(one)) for who, one in messages.items() if one is not None]
+        sentences = [f"<b>{self.relation}</b>", *[escape(self.reason)] * bool(self.reason)]
+        return page(sentences, table(("selected by", "message"), rows))
 
 
 Given = Contract | Mapping[str, Any] | str | None  # what messages are like: see `contract_of`
@@ -336,6 +344,18 @@ class Difference:
     def __bool__(self) -> bool:
         is_refused_by_one = (self.errors[0] is None) != (self.errors[1] is None)
         return self.message is not None or (is_refused_by_one and not self.reason)
+
+    def _repr_html_(self) -> str:
+        verdict = "they differ" if self else "no difference" if self.is_proved else "no difference was found"
+        pairs = zip(self.truths, self.errors, strict=True)
+        answers = ["refused" if error else "" if truth is None else str(truth) for truth, error in pairs]
+        shown = [(message_code(self.message), *answers)] * any(answers)
+        causes = [(code(one.field), *map(escape, one.meanings)) for one in self.readings]
+        return page(
+            [f"<b>{verdict}</b>", *[escape(self.reason)] * bool(self.reason)],
+            table(("message", "the first", "the second"), shown),
+            table(("because of", "", ""), causes),
+        )
 
 
 def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str, *, given: Given = None) -> Difference:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from html import escape
 from typing import NamedTuple
 
 from mqsel.analysis.compare import Given, Known, contract_of, taken
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.writing import written
+from mqsel.analysis.explain import code, message_code, page, table
 from mqsel.errors import ArgumentError
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.logic.formulas import Formula, all_of
@@ -32,6 +34,11 @@ class Gap(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.message is not None
+
+    def _repr_html_(self) -> str:
+        verdict = "there is a gap" if self else self.reason or "no gap"
+        rows = [(message_code(self.message), code(self.selector))] * (self.message is not None)
+        return page([f"<b>{escape(verdict)}</b>"], table(("a message that nobody selects", "all such messages"), rows))
 
 
 def gap(

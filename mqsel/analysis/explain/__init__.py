@@ -7,6 +7,7 @@ All parts of the selector are asked at once, those that evaluation does not reac
 from __future__ import annotations
 
 import functools
+import json
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +26,7 @@ from mqsel.analysis.explain.near import (
 )
 from mqsel.analysis.readings import UNDOCUMENTED, in_this_dialect, outcome, peculiar
 from mqsel.errors import Span, cells, cut_piece, padded, quoted
-from mqsel.formats.jsonl import plain
+from mqsel.formats.jsonl import in_json, plain
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
@@ -342,6 +343,11 @@ def code(text: str, depth: int = 0) -> str:
     """Write a piece of a selector, set in by its depth."""
     style = f"display:block;padding-left:{1.5 * depth:g}em;white-space:pre-wrap;background:none;color:inherit"
     return f'<code style="{style}">{escape(text)}</code>'
+
+
+def message_code(message: Mapping[str, Any] | None) -> str:
+    """Write a message as JSON; nothing for none."""
+    return "" if message is None else code(json.dumps(in_json(message), ensure_ascii=False))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
