@@ -343,6 +343,7 @@ def test_public_names() -> None:
         "__version__",
         "compile",
         "difference",
+        "explore",
         "gap",
         "lint",
         "migrate",
