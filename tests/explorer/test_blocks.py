@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow", reason="the extra explore needs pyarrow")
 
-from mqsel import SelectorSet, compile
-from mqsel.analysis.explain.account import Profiler
-from mqsel.errors import DecodeError, PropertyTypeError
-from mqsel.explorer import blocks
-from mqsel.files.parts import listed_files
-from mqsel.files.run import sifted
-from mqsel.files.run.work import Ask
-from mqsel.formats import decoder
-from mqsel.language.selector import read_selector
+from mqsel import SelectorSet, compile  # noqa: A004, E402
+from mqsel.analysis.explain.account import Profiler  # noqa: E402
+from mqsel.errors import DecodeError, PropertyTypeError  # noqa: E402
+from mqsel.explorer import blocks  # noqa: E402
+from mqsel.files.parts import listed_files  # noqa: E402
+from mqsel.files.run import sifted  # noqa: E402
+from mqsel.files.run.work import Ask  # noqa: E402
+from mqsel.formats import decoder  # noqa: E402
+from mqsel.language.selector import read_selector  # noqa: E402
 
 SELECTORS = (
     "a > 2 AND b = 'x'",
@@ -128,5 +128,5 @@ def test_rows_of_parquet(tmp_path):
     found = collected(tmp_path)
     states = [blocks.states(one, compile("day = 3 AND a > 1"), {}).to_pylist() for one in found]
 
-    assert sum(states, []) == [0, 1, 2]
+    assert [one for block in states for one in block] == [0, 1, 2]
     assert found[-1].found(found[-1].rows - 1).where.endswith("m.parquet:3")

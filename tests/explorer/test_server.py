@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("starlette", reason="the extra explore is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra explore is not installed")
 
-import mqsel
-from mqsel.explorer.blocks import in_blocks
-from mqsel.explorer.session import Session, Source
+import mqsel  # noqa: E402
+from mqsel.explorer.blocks import in_blocks  # noqa: E402
+from mqsel.explorer.session import Session, Source  # noqa: E402
 
 QUESTION = {"selector": "a > 1", "dialect": "IBM_MQ", "second": "", "show": "all", "offset": 0, "row": 0}
 
