@@ -11,8 +11,8 @@ that select a message. A message is a mapping, a sequence laid out by a schema, 
 `mqsel.files` reads files of messages, `mqsel.spark` turns selectors into Columns. `relation` compares two selectors,
 `difference` two dialects, and `satisfiable` returns a message that is selected. `gap` returns a message that none of
 many selectors selects, and a `Contract` says what messages are like. `migrate` writes a selector for another product,
-`lint` finds likely mistakes, and `quote` makes a literal of a value. A `Dialect` is the record of how a product reads
-selectors. Every error is an `MqselError`.
+`lint` finds likely mistakes, `quote` makes a literal of a value, and `explore` opens a page to try selectors on a
+frame. A `Dialect` is the record of how a product reads selectors. Every error is an `MqselError`.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it, which takes long
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from mqsel.analysis.compare.gaps import gap
     from mqsel.analysis.compare.migrate import migrate
     from mqsel.analysis.lint import lint
+    from mqsel.explorer import explore
     from mqsel.sets.set import SelectorSet
 
 __all__ = [
@@ -120,6 +121,7 @@ __all__ = [
     "__version__",
     "compile",
     "difference",
+    "explore",
     "gap",
     "lint",
     "migrate",
@@ -135,6 +137,7 @@ _LATER = {
     "Contract": "mqsel.analysis.compare.contract",
     "SelectorSet": "mqsel.sets.set",
     "difference": "mqsel.analysis.compare",
+    "explore": "mqsel.explorer",
     "gap": "mqsel.analysis.compare.gaps",
     "lint": "mqsel.analysis.lint",
     "migrate": "mqsel.analysis.compare.migrate",

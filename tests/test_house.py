@@ -42,6 +42,7 @@ ROWS = [
     ("inventory", "selectors where they stand: readers of scripts, configurations and sources"),
     ("spark", "Spark"),
     ("testing", "selectors in tests: assertions, cases, the plugin of pytest"),
+    ("explorer", "the page of `mqsel explore`"),
     ("cli", "the command line"),
 ]
 INSIDE = {
@@ -62,13 +63,14 @@ INSIDE = {
     " explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
-    " run.work inspection selectors run.tasks run.workers run run.__init__ __init__",
+    " run.work inspection judgement selectors run.tasks run.workers run run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
     "testing": "assertions cases deliveries plugin __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
+    "explorer": "blocks session server __init__",
     "cli": "configuration arguments rules baseline report run selectors choice rewriting changes match why route lint"
-    " check format explain inspect diff audit contract migrate test completion __init__",
+    " check format explain inspect diff audit contract migrate explore test completion __init__",
 }
 TOP = {
     name: level
@@ -343,6 +345,7 @@ def test_public_names() -> None:
         "__version__",
         "compile",
         "difference",
+        "explore",
         "gap",
         "lint",
         "migrate",

@@ -33,6 +33,7 @@ examples:
   mqsel inspect dump.qload
   mqsel diff "weight > 2500" "NOT (weight <= 2500)"
   mqsel contract messages.jsonl.gz
+  mqsel explore messages.jsonl.gz
 
 exit code: that of the command, see its help; 2 also if stdout is closed or full, 130 if it was ended by Ctrl-C. It does
 not depend on whether stderr can be written.
@@ -67,6 +68,7 @@ _COMMANDS = (
     "contract",
     "migrate",
     "selectors",
+    "explore",
     "test",
     "completion",
 )

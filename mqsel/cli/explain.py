@@ -6,12 +6,9 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
-from mqsel import formats
-from mqsel.analysis.explain import Explanation, explain
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
 from mqsel.analysis.lint.findings import piece as piece_of
@@ -22,7 +19,8 @@ from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, ke
 from mqsel.errors import FileError, MqselError, PropertyTypeError, cut_piece, shortened, visible
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
-from mqsel.files.run.work import in_json_words, reader, why
+from mqsel.files.judgement import JudgedMessage, judged
+from mqsel.files.run.work import why
 from mqsel.formats.jsonl import plain
 from mqsel.formats.records import SCHEMAS
 from mqsel.inventory.known import error_of
@@ -158,70 +156,13 @@ def _label(node: Node) -> str:
 # ---- the message -----------------------------------------------------------------------------------------------------
 
 
-class _Judged(NamedTuple):
-    """What became of a message.
-
-    Attributes:
-        where: its place in a file; empty where there is but this one.
-        selected: whether it is selected.
-        explanation: what the selector makes of it.
-        decided: what decides instead of the selector; empty if the selector does.
-    """
-
-    where: str
-    selected: bool
-    explanation: Explanation
-    decided: str = ""
-
-    def text(self, width: int | None) -> str:
-        """Write it for a terminal."""
-        where = f"{self.where}: " * bool(self.where)
-        if not self.decided:
-            return where + self.explanation.text(width)
-        verdict = "TRUE: selected" if self.selected else "FALSE: not selected"
-        alone = self.explanation.text(width and width - 2)
-        return f"{where}{verdict}: {self.decided}\nthe selector alone\n  " + alone.replace("\n", "\n  ")
-
-    def in_json(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return {"where": self.where, **self.explanation.as_dict(), "selected": self.selected, "decided": self.decided}
-
-
-def _judged(matcher: Matcher, arguments: argparse.Namespace) -> _Judged:
+def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
     """Explain a message: the argument itself, or what it names."""
-    types = dict(types_of(arguments))
     found = _find(arguments.message, arguments.format, arguments.nth)
-    row = None if FORMATS[found.kind].message is None else formats.FORMATS[FORMATS[found.kind].message or ""]
-    if found.columns is not None:
-        _check_columns(matcher, found.columns)
-    names: list[str] = [*found.data] if row is None else []
-    message = found.data
-    if row is not None:
-        message = _read(matcher, found, types)
-        names = [one.name for one in row.inspect(found.data, types).rows if one.value is not None]
-    answer = message if isinstance(message, bool) else None
-    if answer is not None:
-        message = formats.properties(found.data, matcher.properties)
     try:
-        explanation = explain(read_selector(matcher.selector, matcher.dialect), matcher.read(message), names)
+        return judged(matcher, found, dict(types_of(arguments)))
     except PropertyTypeError as error:
-        raise in_json_words(error, message, matcher) from error
-    if answer is None:
-        return _Judged(found.where, explanation.selected, explanation)
-    alone = replace(explanation, change="")
-    if matcher.match_option is None:
-        decided = "it carries a property whose name is not allowed: see mqsel inspect"
-    else:
-        is_agreed = answer is explanation.selected
-        decided = "" if is_agreed else f"{matcher.match_option[0]} compares the identifier in the MQMD"
-    return _Judged(found.where, answer, alone, decided)
-
-
-def _read(matcher: Matcher, found: FoundMessage, types: Mapping[str, str]) -> Any:
-    try:
-        return reader(found.kind, matcher, types=types)(found.data)
-    except PropertyTypeError as error:
-        if len(found.data.splitlines()) > 1 and "extra data" in error.message:
+        if found.columns is None and len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"
         raise
 
@@ -267,12 +208,3 @@ def _reported(name: str, wanted: str | None, message: FoundMessage) -> FoundMess
         if found:
             raise MqselError(f"{shown(name)}: no message could be read as json: this looks like {found}", hint=advice)
     return message
-
-
-def _check_columns(matcher: Matcher, row: Any) -> None:
-    """Refuse a row of which a value, or the type of a column, can be no property that is read."""
-    try:
-        matcher.match_batch(row)
-    except PropertyTypeError as error:
-        error.index = None  # the caller knows the row
-        raise

@@ -116,22 +116,29 @@ def of_columns(path: str, first: int = 0) -> Iterator[InspectedMessage]:
     """
     place = first
     with parquet.opened(path) as file, parquet.trouble_of(path):
-        columns = list(file.schema_arrow)
         sizes = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
         groups = [*range(len(sizes))]
         while groups and first >= sizes[groups[0]]:
             first -= sizes[groups.pop(0)]
         for batch in file.iter_batches(_ROWS, row_groups=groups, use_threads=False):
             skipped, first = min(first, batch.num_rows), max(first - batch.num_rows, 0)
-            batch = batch.slice(skipped)  # noqa: PLW2901 (what is asked for of it)
-            values = [_values(column) for column in batch.columns]
-            for number, row in enumerate(zip(*values, strict=True) if values else [()] * batch.num_rows):
-                rows: list[Row] = []
-                notes: list[tuple[str, str]] = []
-                for column, value in zip(columns, row, strict=True):
-                    _read_column(column.name, column.type, value, rows, notes)
-                place += 1
-                yield InspectedMessage(place, rows.__iter__, tuple(notes), (), batch.slice(number, 1))
+            yield from inspected_rows(batch.slice(skipped), place)
+            place += batch.num_rows - skipped
+
+
+def inspected_rows(batch: pa.RecordBatch, before: int) -> Iterator[InspectedMessage]:
+    """Inspect the rows of a batch.
+
+    Args:
+        before: rows that stand before it.
+    """
+    values = [_values(column) for column in batch.columns]
+    for number, row in enumerate(zip(*values, strict=True) if values else [()] * batch.num_rows):
+        rows: list[Row] = []
+        notes: list[tuple[str, str]] = []
+        for column, value in zip(batch.schema, row, strict=True):
+            _read_column(column.name, column.type, value, rows, notes)
+        yield InspectedMessage(before + number + 1, rows.__iter__, tuple(notes), (), batch.slice(number, 1))
 
 
 def _values(column: pa.Array) -> list[Any]:
@@ -260,7 +267,10 @@ def _row(name: str, kind: str, number: int, *, is_any: bool) -> FoundMessage:
     rows = [*islice(of_columns(name, number - 1), 2)]
     if not rows:
         raise MqselError(f"{shown(name)}: there is no row {number:,}")
-    values = {row.name: None if row.value is None else _CLASSES[row.type](row.value) for row in rows[0].rows()}
-    return FoundMessage(
-        values, kind, place_of(name, kind, number), rows[0].columns, has_others=is_any and len(rows) > 1
-    )
+    return found_row(rows[0], kind, place_of(name, kind, number))._replace(has_others=is_any and len(rows) > 1)
+
+
+def found_row(row: InspectedMessage, kind: str, where: str) -> FoundMessage:
+    """Return a row of columns that was inspected as a message of the format *kind*."""
+    values = {one.name: None if one.value is None else _CLASSES[one.type](one.value) for one in row.rows()}
+    return FoundMessage(values, kind, where, row.columns)

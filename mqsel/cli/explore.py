@@ -1,0 +1,82 @@
+"""``mqsel explore``: a page on which one types a selector and sees what it does to the messages of files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import webbrowser
+
+from mqsel.cli.arguments import (
+    Commands,
+    add_dialect,
+    add_format,
+    add_given,
+    command,
+    contract_of,
+    list_formats,
+    types_of,
+)
+from mqsel.cli.report import complain, say
+from mqsel.columns.wordings import package_missing
+from mqsel.files.framings import FORMATS
+from mqsel.files.parts import listed_files
+
+_EXAMPLES = f"""\
+The page is served on this machine alone, and its address holds a key: whoever has the address sees the messages. \
+Nothing is written, and nothing is sent elsewhere. Messages are read once and held in memory, 2 GiB at most; of larger \
+files the page has the first messages, and says so.
+
+{list_formats(FORMATS)}
+
+exit code: 130, as Ctrl-C ends it; 2 if no file could be read, or something else went wrong.
+
+examples:
+  mqsel explore messages.jsonl
+  mqsel explore --dialect tibco-ems 'messages/day=*/*.parquet'
+  mqsel explore --inventory subs.mqsc messages.jsonl   (which of the subscriptions gets each message)
+  mqsel explore --no-browser dump.qload                (prints the address alone)
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    made = command(commands, "explore", _explore, "open a page to try selectors on the messages of files", _EXAMPLES)
+    made.add_argument("files", metavar="FILE", nargs="+", help="files, packed or not; - is stdin")
+    add_dialect(made)
+    add_format(made, FORMATS)
+    add_given(made)
+    made.add_argument(
+        "--inventory", metavar="PATH", help="files with selectors: the page shows which of them get a message"
+    )
+    made.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
+
+
+def _explore(arguments: argparse.Namespace) -> int:
+    try:
+        from mqsel.explorer.server import Server  # noqa: PLC0415 (optional)
+        from mqsel.explorer.session import Session, Source  # noqa: PLC0415
+    except ImportError as error:
+        raise package_missing("mqsel explore", str(error.name), "explore") from error
+    troubles = [one.trouble for one in listed_files(arguments.files)]
+    for trouble in filter(None, troubles):
+        complain(trouble)
+    if all(troubles):
+        return 2
+    inventory = None
+    if arguments.inventory is not None:
+        from mqsel.sets.set import SelectorSet  # noqa: PLC0415 (for this option alone)
+
+        inventory = SelectorSet.from_inventory(arguments.inventory, errors="skip")
+    session = Session(
+        Source(tuple(arguments.files), arguments.format, types_of(arguments)),
+        contract=contract_of(arguments, arguments.dialect),
+        inventory=inventory,
+    )
+    server = Server(session, dialect=arguments.dialect.departures()[0])
+    print(server.url)
+    sys.stdout.flush()
+    say("Ctrl-C ends it.")
+    if not arguments.no_browser:
+        webbrowser.open(server.url)
+    server.wait()
+    return 0

@@ -1,0 +1,446 @@
+"""What the page asks: selectors applied to the messages in memory, reasons, one message. Knows no HTTP and no page.
+
+Everything that depends on what somebody types is in the question: the session has the messages, and the answers to the
+last selectors. So several windows can ask at once. A question ends early, with `Cancelled`, once a newer one of the
+same window has come.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from mqsel.analysis.compare import relation, satisfiable
+from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.explain.account import Profiler
+from mqsel.analysis.explain.change import in_words
+from mqsel.analysis.explain.profile import report
+from mqsel.analysis.lint import Edit, edited, lint
+from mqsel.errors import MqselError, SelectorError, visible
+from mqsel.explorer.blocks import SELECTED, SKIPPED, UNKNOWN, Block, Collect, Selects, profile, states, values_of
+from mqsel.files.framings import FORMATS, shown
+from mqsel.files.inspection import FoundMessage
+from mqsel.files.judgement import judged
+from mqsel.files.parts import listed_files
+from mqsel.files.run import cores, sifted
+from mqsel.files.run.tasks import size_of
+from mqsel.files.run.work import Ask, Broken, Complaint, first_note, is_counts, reader
+from mqsel.files.wordings import bad_line, file_trouble
+from mqsel.formats.jsonl import plain
+from mqsel.language.dialect import as_dialect, core_of
+from mqsel.language.lexer import tokenize
+from mqsel.language.selector import read_selector
+from mqsel.matcher import Matcher
+from mqsel.matcher import compile as compile_selector
+from mqsel.names import look_up
+from mqsel.sets.set import SelectorSet
+from mqsel.values import CLASS_NAMES
+
+ROOM = 2 << 30  # bytes of messages and their columns that are held
+_LARGE = 1 << 26  # bytes of files from which on several processes read them
+_KEPT = 8  # selectors whose answers are kept: a byte for each message
+_LISTED = 20  # complaints, rows of one answer, selectors that are near to a message
+_TRIED = 300  # selectors of which is found out how near they are
+_TEXT = 400  # characters of a message in a row
+_WHOLE = 1 << 16  # and of the one that is chosen
+_ALONE = 100_000  # messages that go through the machine one by one of which is counted why
+
+
+class Cancelled(Exception):  # noqa: N818 (no error: somebody typed on)
+    """A newer question of the same window has come."""
+
+
+Question = Mapping[str, Any]
+Check = Callable[[], None]  # raises `Cancelled` once the question is old
+
+
+class Source(NamedTuple):
+    """Where messages come from.
+
+    Attributes:
+        files: names as they were given; none for a frame.
+        format: of all of them; None for found by the first bytes.
+        types: of properties whose record lost them.
+    """
+
+    files: tuple[str, ...] = ()
+    format: str | None = None
+    types: tuple[tuple[str, str], ...] = ()
+
+
+class Session:
+    """Messages in memory, and answers about them. Threads may ask at the same time.
+
+    Args:
+        source: what `read` reads.
+        blocks: messages that are there already.
+        contract: what messages should be like.
+        inventory: selectors by key, of which is reported who gets a message.
+        room: bytes that are held at most.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        blocks: Iterable[Block] = (),
+        *,
+        contract: Contract | None = None,
+        inventory: SelectorSet[str] | None = None,
+        room: int = ROOM,
+    ) -> None:
+        self._source, self._contract, self._inventory, self._room = source, contract, inventory, room
+        self._types = dict(source.types)
+        self._blocks = [*blocks]
+        self._problems: list[str] = []
+        self._skipped = self._done = self._held = self._total = 0
+        self._is_full, self._is_reading = False, bool(source.files)
+        self._stamps: dict[str, tuple[int, int] | None] = {}
+        self._answers: OrderedDict[str, list[pa.Array]] = OrderedDict()
+        self._asked: OrderedDict[str, int] = OrderedDict()
+        self._lock = threading.Lock()
+
+    # ---- reading -----------------------------------------------------------------------------------------------------
+
+    def read(self) -> None:
+        """Read the files, block by block, until they end or there is no more room."""
+        try:
+            self._read()
+        except MqselError as error:
+            self._complain(error)
+        finally:
+            self._is_reading = False
+
+    def _read(self) -> None:
+        source, before, at = self._source, 0, 0
+        listed = listed_files(source.files)
+        self._stamps = {one.path: stamp for one in listed if (stamp := _stamp(one.path))}
+        self._total = sum(size_of(one.path) or 0 for one in listed)
+        ask = Ask(format=source.format or "json", types=source.types)
+        jobs = 1 if self._total < _LARGE else cores()
+        for number, name, _, record in sifted(None, lambda: ask, listed, source.format, jobs, self._advance, Collect):
+            if number != at:
+                before, at = 0, number
+            if isinstance(record, Block):
+                self._blocks.append(record._replace(first=before + record.first, path=name))
+                self._held += record.bytes
+                if self._held > self._room:
+                    self._is_full = True
+                    break
+            elif isinstance(record, Complaint):
+                self._complain(bad_line(name, before + record.line, record.text))
+            elif isinstance(record, Broken):
+                self._complain(record.error or file_trouble(name, record.why))
+            elif is_counts(record):
+                self._skipped += record.skipped
+                before += record.lines
+
+    def _advance(self, size: int) -> None:
+        self._done += size
+
+    def _complain(self, error: MqselError) -> None:
+        if len(self._problems) < _LISTED:
+            self._problems.append(_visible(str(error).partition("\n")[0]))
+
+    def state(self) -> dict[str, Any]:
+        """Return how far the files are read, and what is wrong with them."""
+        notes = [
+            f"{shown(name)} has changed or is gone since it was read: these are the messages it had"
+            for name, stamp in self._stamps.items()
+            if _stamp(name) != stamp
+        ]
+        if self._is_full:
+            room = f"{self._room / (1 << 30):.3g} GiB"
+            notes.append(
+                f"the rest of the files does not fit into {room} of memory: mqsel why and match read all of them"
+            )
+        return {
+            "files": _visible(self._source.files or ["a frame"]),
+            "messages": sum(block.rows for block in [*self._blocks]),
+            "reading": self._is_reading,
+            "share": min(self._done / self._total, 1) if self._total else 0,
+            "megabytes": round(self._held / 1e6),
+            "notes": _visible(notes) + self._problems,
+            "inventory": self._inventory is not None,
+        }
+
+    # ---- questions ---------------------------------------------------------------------------------------------------
+
+    def asked(self, window: str, number: int) -> Check:
+        """Note a question; return what raises `Cancelled` once a newer one of the same window has come."""
+        with self._lock:
+            self._asked[window] = max(number, self._asked.pop(window, 0))
+            if len(self._asked) > 1000:  # of windows that are long closed
+                self._asked.popitem(last=False)
+
+        def check() -> None:
+            if self._asked.get(window, number) > number:
+                raise Cancelled
+
+        return check
+
+    def look(self, question: Question, check: Check) -> dict[str, Any]:
+        """Return the counts and a window of rows for a selector, or what is wrong with it.
+
+        Args:
+            question: selector, dialect, second (another selector, or nothing), show (which rows), offset.
+
+        Raises: PropertyTypeError: a column that is read has a type that no property has.
+        """
+        text, dialect, second = question["selector"], question["dialect"], question["second"]
+        matchers: list[Matcher] = []
+        for place, one in enumerate([text, *[second] * bool(second)]):
+            try:
+                matchers.append(compile_selector(one, dialect=dialect))
+            except SelectorError as error:
+                return {
+                    "error": {"text": error.text(), "span": error.span, "fixes": _remedies(error, dialect), "of": place}
+                }
+        found = [self._states(one, check) for one in matchers]
+        show = question["show"]
+        of_set = [self._states(self._inventory, check)] if self._inventory is not None and show == "nobody" else []
+        count = min(map(len, (*found, *of_set)))  # files may be read meanwhile
+        found = [one.slice(0, count) for one in found]
+        gets, others = (pc.equal(one, SELECTED) for one in (found[0], found[-1]))
+        masks = {
+            "selected": gets,
+            "others": pc.invert(gets),
+            "unknown": pc.equal(found[0], UNKNOWN),
+            "lost": pc.and_not(gets, others),
+            "gained": pc.and_not(others, gets),
+            "nobody": pc.not_equal(of_set[0].slice(0, count), SELECTED) if of_set else gets,
+        }
+        rows = pc.indices_nonzero(masks[show]) if show in masks else range(count)
+        offset = max(min(int(question["offset"]), len(rows) - 1), 0)
+        window = [int(str(row)) for row in rows[offset : offset + _LISTED]]
+        return {
+            "messages": count,
+            **{name: mask.true_count for name, mask in masks.items() if name not in ("others", "nobody")},
+            "skipped": pc.equal(found[0], SKIPPED).true_count + self._skipped,
+            "shown": len(rows),
+            "offset": offset,
+            "rows": [self._row(row, matchers, [one[row].as_py() for one in found]) for row in window],
+            "copies": self._copies(text, dialect),
+        }
+
+    def _states(self, selects: Selects, check: Check) -> pa.Array:
+        """Return what every message is for a selector, or a set; what is known of the blocks before is kept."""
+        key = repr(selects) if isinstance(selects, Matcher) else ""
+        with self._lock:
+            known = self._answers.setdefault(key, [])
+            self._answers.move_to_end(key)
+            if len(self._answers) > _KEPT:
+                self._answers.popitem(last=False)
+        blocks = [*self._blocks]
+        for number in range(len(known), len(blocks)):
+            check()
+            answer = states(blocks[number], selects, self._types)
+            with self._lock:
+                if len(known) == number:
+                    known.append(answer)
+        return pa.concat_arrays([pa.array([], pa.int8()), *known[: len(blocks)]])
+
+    def _at(self, row: int) -> tuple[Block, int]:
+        for block in [*self._blocks]:
+            if 0 <= row < block.rows:
+                return block, row
+            row -= block.rows
+        raise MqselError("there is no such message")
+
+    def _row(self, row: int, matchers: list[Matcher], truths: list[int]) -> dict[str, Any]:
+        block, place = self._at(row)
+        found = block.found(place)
+        values = values_of(found, self._types)
+        read = []
+        for name in dict.fromkeys(name for one in matchers for name in one.properties):
+            value = look_up(values, name, core_of(matchers[0].dialect).naming)
+            read += [f"{name} {in_words(value) if type(value) in CLASS_NAMES else value}"] * (value is not None)
+        text = block.text(place, values)
+        return {
+            "row": row,
+            "truths": truths,
+            "place": _visible(found.where),
+            "read": _visible(", ".join(read)[:_TEXT]),
+            "text": _visible(text[:_TEXT]) + "…" * (len(text) > _TEXT),
+        }
+
+    def _copies(self, text: str, dialect: str) -> dict[str, str]:
+        """Return the question as a command, as Python and for Spark."""
+        source = self._source
+        choice = "" if dialect == "IBM_MQ" else f", dialect={dialect!r}"
+        column = f"df.filter(mqsel.spark.column({text!r}, df{choice}))"
+        compiled = f"import mqsel\n\nmatcher = mqsel.compile({text!r}{choice})\n"
+        if not source.files:
+            return {"python": f"{compiled}selected = matcher.match_batch(frame)", "spark": f"import mqsel\n\n{column}"}
+        options = ["--dialect", dialect] if choice else []
+        options += ["--format", source.format] if source.format else []
+        options += [word for name, kind in source.types for word in ("--type", f"{name}={kind}")]
+        more = "".join(f", {key}={one!r}" for key, one in (("format", source.format), ("types", self._types)) if one)
+        command = shlex.join([*options, "--", text, *source.files])
+        is_rows = all(block.raw is None for block in self._blocks)
+        return {
+            "command": f"mqsel match {command}",
+            "python": f"{compiled}messages = [*mqsel.files.filter({[*source.files]}, matcher{more})]",
+            "spark": f"import mqsel\n\ndf = spark.read.parquet(*{[*source.files]})\n{column}"
+            if is_rows
+            else f"mqsel match --spark {command}",
+        }
+
+    def reasons(self, question: Question, check: Check) -> dict[str, Any]:
+        """Return why messages are not selected, what lint finds, how the second selector relates to the first.
+
+        Raises: SelectorError.
+        """
+        text, dialect, second = question["selector"], question["dialect"], question["second"]
+        matcher = compile_selector(text, dialect=dialect)
+        profiler = Profiler(read_selector(text, matcher.dialect))
+        alone = 0
+        for block in [*self._blocks]:
+            check()
+            alone += block.rows * (block.raw is not None and block.columns is None)
+            if alone > _ALONE:
+                break
+            profile(block, matcher, profiler, self._types)
+        told = report(profiler.selector, profiler.account)
+        findings = lint(text, dialect)
+        fixes = [
+            _fix(f"write {one.near} for {one.name}", text, _renamed(matcher, one.name, one.near))
+            for one in told.properties
+            if one.near is not None and not one.present
+        ]
+        notes = []
+        check()
+        if second:
+            related = relation(text, second, dialect=dialect, given=self._contract)
+            notes.append(_RELATED.get(related.relation, f"{related}: {related.reason}"))
+        if self._contract is not None:
+            found = satisfiable(text, dialect=dialect, given=self._contract)
+            notes.append("a message of the contract can be selected" if found else f"by the contract: {found.reason}")
+        said = {one.sentence for one in findings}
+        return {
+            **_visible(told.as_dict()),
+            "sentences": _visible([one for one in told.sentences if one not in said]),
+            "fixes": fixes,
+            "findings": [
+                {
+                    "text": f"{one.severity}: {one.sentence}",
+                    "fixes": [_fix("fix this", text, one.edits)] * bool(one.edits),
+                }
+                for one in findings
+            ],
+            "notes": [*notes, *[f"counted over the first {told.messages:,} messages"] * (alone > _ALONE)],
+        }
+
+    def message(self, question: Question) -> dict[str, Any]:
+        """Return of one message its properties, what the selector makes of it, and who gets it.
+
+        Raises: MqselError: there is no such message.
+        """
+        block, place = self._at(int(question["row"]))
+        found = block.found(place)
+        values = values_of(found, self._types)
+        answer: dict[str, Any] = {
+            "where": found.where,
+            "text": block.text(place, values)[:_WHOLE],
+            "properties": [[name, CLASS_NAMES.get(type(one), ""), str(plain(one))] for name, one in values.items()],
+        }
+        try:
+            matcher = compile_selector(question["selector"], dialect=question["dialect"])
+            answer["judged"] = judged(matcher, found, self._types).in_json()
+            if block.raw is not None:
+                answer["note"] = first_note(block.kind, found.data)
+        except SelectorError:  # the field says so
+            pass
+        except MqselError as error:
+            answer["trouble"] = str(error)
+        if self._contract is not None:
+            answer["breaches"] = [one.sentence for one in self._contract.breaches(values)]
+        if self._inventory is not None:
+            with suppress(MqselError):
+                answer |= self._receivers(self._inventory, found)
+        return {name: _visible(one) for name, one in answer.items()}
+
+    def _receivers(self, inventory: SelectorSet[str], found: FoundMessage) -> dict[str, Any]:
+        """Return the selectors that select a message; if none does, those that need the least to change."""
+        is_row = FORMATS[found.kind].message is None
+        message = found.data if is_row else reader(found.kind, inventory, types=self._types)(found.data)
+        keys = inventory.match(message)
+        near = []
+        for key in [] if keys else islice(inventory, _TRIED):
+            change = judged(inventory.matcher(key), found, self._types).explanation.change
+            near += [(change.count(" and "), key, change)] * bool(change)
+        chosen = [(key, "") for key in keys] or [(key, change) for _, key, change in sorted(near)]
+        gets = [{"key": key, "change": change, **self._selector(inventory, key)} for key, change in chosen[:_LISTED]]
+        return {"gets": gets, "receivers": len(keys)}
+
+    def _selector(self, inventory: SelectorSet[str], key: str) -> dict[str, str]:
+        return {"selector": inventory[key], "dialect": inventory.matcher(key).dialect.departures()[0]}
+
+
+_RELATED = {
+    "equal": "by proof, both select the same messages",
+    "disjoint": "by proof, no message is selected by both",
+    "a within b": "by proof, the second selects all that the first does, and more",
+    "b within a": "by proof, the first selects all that the second does, and more",
+    "overlapping": "by proof, each selects messages that the other does not, and both select some",
+}
+
+
+def _stamp(name: str) -> tuple[int, int] | None:
+    """Return what changes with a file; None where it is none of this machine."""
+    with suppress(OSError, ValueError):
+        status = Path(name).stat()
+        return status.st_mtime_ns, status.st_size
+    return None
+
+
+def _visible(value: Any) -> Any:
+    """Return an answer whose texts show what a screen would obey, such as marks that turn the direction of writing."""
+    if isinstance(value, str):
+        return "\n".join(map(visible, value.split("\n")))
+    if isinstance(value, dict):
+        return {name: one if name == "selector" else _visible(one) for name, one in value.items()}
+    return [_visible(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+# ---- what can be clicked ---------------------------------------------------------------------------------------------
+
+
+def _fix(label: str, text: str, edits: Iterable[Edit]) -> dict[str, str]:
+    return {"label": label, "text": edited(text, [*edits])}
+
+
+# What a hint says to write.
+_SAID = re.compile(r"(?:\bwritten|\bwrite|\bmean|: )\s*('[^']+'|\S+)")
+
+
+def _remedies(error: SelectorError, dialect: str) -> list[dict[str, str]]:
+    """Return what a hint says to write, in the place of the error, if the error is gone then or comes later."""
+    text, (start, stop) = error.selector, error.span
+    sign = re.search(r"[=<>!&|]*\Z", text[:start])
+    spans = dict.fromkeys([(start, stop), (sign.start() if sign else start, stop)])
+    for said in _SAID.findall(error.hint or ""):
+        for new, span in ((new, span) for new in (said.strip("'"), said) for span in spans):
+            fix = _fix(f"write {new}", text, [Edit(span, new)])
+            try:
+                read_selector(fix["text"], as_dialect(dialect))
+            except SelectorError as other:
+                if other.span[0] <= span[0] + len(new):
+                    continue
+            return [fix]
+    return []
+
+
+def _renamed(matcher: Matcher, name: str, new: str) -> Iterator[Edit]:
+    for token in tokenize(matcher.selector, matcher.dialect):
+        if token.kind == "identifier" and token.value == name:
+            yield Edit((token.start, token.stop), new)
