@@ -54,6 +54,7 @@ cdef enum Trouble:
     OTHER_SHAPE
     OTHER_KIND
     TOO_GREAT
+    EMPTY
 
 # The rows of amqp.NOTES, by number.
 cdef enum AMQPNote:
@@ -461,7 +462,7 @@ cdef class AMQPDecoder(Decoder):
         self.noting = self.is_created = self.is_beyond = False
         self.ttl = 0
         if size == 0:
-            self.wrong(CUT, at, 1)
+            self.wrong(EMPTY, at, 0)
         while at < stop:
             self.start = at
             self.section = NOWHERE

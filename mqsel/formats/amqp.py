@@ -313,17 +313,18 @@ NOTES = (
 # What makes bytes no message, in the order in which `_amqp.pyx` numbers it.
 ERRORS = (
     "",
-    "the value at byte {at} is cut off: it needs {detail} more",
+    "the value at byte {at} is cut off: expected {detail} more of its bytes",
     "byte {at} is 0x{detail:02X}: expected the code of a type",
     "the value at byte {at} does not end with the last of its {detail} elements",
     "the map at byte {at} has {detail} elements: expected pairs",
     "the value at byte {at} stands in {detail} others: no more are read",
     "byte {at} is 0x{detail:02X}: expected 0x00, with which a section begins",
     "the descriptor at byte {at} is none of a section",
-    "{section} behind {before}: expected the other order, or one of them",
+    "{section} stands behind {before}: expected each section once, in the order of the specification",
     "byte {at} is 0x{detail:02X}: expected a value as this section has",
     "byte {at} is 0x{detail:02X}: expected the code of a type that this field may have",
     "the ulong at byte {at} is {detail}: no property can hold it",
+    "the message is empty: expected a section",
 )
 
 
