@@ -54,6 +54,7 @@ cdef enum Trouble:
     OTHER_SHAPE
     OTHER_KIND
     TOO_GREAT
+    EMPTY
 
 # The rows of amqp.NOTES, by number.
 cdef enum AMQPNote:
@@ -310,6 +311,7 @@ cdef class AMQPDecoder(Decoder):
     cdef list texts                         # those among the defaults, each with its slot
     cdef list lifetimes                     # slots that may be creation-time and a ttl
     cdef unsigned char *ranks               # of each slot the rank that filled it
+    cdef Py_ssize_t *offsets                # of each slot where its value stands; of a ulong beyond int64 inverted
     # Of the message that is read:
     cdef const uint8_t *data
     cdef const uint8_t *start               # of its section
@@ -321,11 +323,11 @@ cdef class AMQPDecoder(Decoder):
     cdef int64_t creation_time
     cdef bint is_created                    # it has a creation-time
     cdef bint noting                        # something that is wanted was skipped
+    cdef bint is_beyond                     # some slot may have a ulong that no property holds
     # For `inspect`:
     cdef dict found                         # rows by name, or None
     cdef list notes
     cdef list structures
-    cdef Py_ssize_t *offsets                # of each slot where its value stands
 
     def __cinit__(self, names, *, naming=None):
         cdef int slot, rank, number, section, index
@@ -448,7 +450,7 @@ cdef class AMQPDecoder(Decoder):
         cdef const uint8_t *stop = data + size
         cdef Py_ssize_t count = self.record.count
         cdef int before = NOWHERE
-        cdef int section
+        cdef int number
         cdef int slot
         memcpy(self.record.values, self.defaults, count * sizeof(Value))
         memset(self.ranks, UNFILLED, count)
@@ -457,27 +459,27 @@ cdef class AMQPDecoder(Decoder):
         self.data = self.start = data
         self.section = NOWHERE
         self.trouble = 0
-        self.noting = self.is_created = False
+        self.noting = self.is_created = self.is_beyond = False
         self.ttl = 0
         if size == 0:
-            self.wrong(CUT, at, 1)
+            self.wrong(EMPTY, at, 0)
         while at < stop:
             self.start = at
             self.section = NOWHERE
-            at = self.descriptor_read(at, stop, &section)
+            at = self.descriptor_read(at, stop, &number)
             if at == NULL:
                 break
-            if section <= before and not (section == before and FIRST_BODY <= section < LAST_BODY) or (
-                FIRST_BODY <= before < section <= LAST_BODY
+            if number <= before and not (number == before and FIRST_BODY <= number < LAST_BODY) or (
+                FIRST_BODY <= before < number <= LAST_BODY
             ):
-                self.wrong(DISORDER, at, before << 4 | section)
+                self.wrong(DISORDER, at, before << 4 | number)
                 break
-            self.section = before = section
-            at = self.section_read(section, at, stop)
+            self.section = before = number
+            at = self.section_read(number, at, stop)
             if at == NULL:
                 break
             if self.structures is not None:
-                self.structures.append((_amqp.SECTIONS[section].name, self.start - data, at - self.start))
+                self.structures.append((_amqp.SECTIONS[number].name, self.start - data, at - self.start))
         if self.trouble:
             raise _amqp.failure(
                 self.trouble,
@@ -486,6 +488,12 @@ cdef class AMQPDecoder(Decoder):
                 self.fault - data,
                 self.detail,
             )
+        if self.is_beyond:
+            for slot in range(<int> count):
+                if self.ranks[slot] != UNFILLED and self.offsets[slot] < 0:
+                    at = data + ~self.offsets[slot]
+                    section = _amqp.source(self.names[slot], self.naming).places[self.ranks[slot]].section
+                    raise _amqp.failure(TOO_GREAT, section, at - data, at - data, unsigned_read(at))
         for slot in self.lifetimes:
             if self.ranks[slot] == UNFILLED and self.ttl:
                 value_null(&self.record.values[slot])
@@ -648,7 +656,10 @@ cdef class AMQPDecoder(Decoder):
             number = self.find(section, key + start, value - key - start, &place)
             while number >= 0:
                 target = &self.targets[number]
-                if value[0] != CODE_NULL or target.is_sole:
+                if value[0] == CODE_NULL and not target.is_sole:  # as if it were not there
+                    self.record.values[target.slot] = self.defaults[target.slot]
+                    self.ranks[target.slot] = UNFILLED
+                else:
                     self.take(target, value, at)
                 number = target.next
         return at if at == end else self.wrong(MISCOUNTED, origin, count)
@@ -684,10 +695,8 @@ cdef class AMQPDecoder(Decoder):
                 if SHAPES[target.section] == SHAPE_LIST and self.names[slot].startswith(_amqp.FIELD):
                     self.note(note, at, self.names[slot])
             elif note == NOTE_ULONG:
-                raise _amqp.failure(
-                    TOO_GREAT, _amqp.SECTIONS[self.section].name, self.start - self.data, at - self.data,
-                    unsigned_read(at),
-                )
+                self.offsets[slot] = ~self.offsets[slot]
+                self.is_beyond = True
             self.noting = True
         return 0
 
@@ -712,7 +721,7 @@ cdef class AMQPDecoder(Decoder):
                 value, owner, (DELIVERY_MODES if conversion == TO_DELIVERY_MODE else DURABILITIES)[number]
             )
         if conversion == IS_POSITIVE:
-            value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, number > 0)
+            value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, <int32_t> <uint32_t> number > 0)
             return 0
         if conversion == TO_PRIORITY:
             number = min(number, 9)
@@ -743,7 +752,7 @@ cdef class AMQPDecoder(Decoder):
         return string_keep(value, owner, _amqp.identifier(identifier, _amqp.CONVERSIONS[conversion]))
 
     cdef inline const uint8_t *value_end(self, const uint8_t *at, const uint8_t *stop) noexcept:
-        """Pass over a value: those that are common, and so short that they need no more looks."""
+        """Pass over a value in that of a section: those that are common need no more looks."""
         cdef int width
         if at < stop:
             width = WIDTHS[at[0]]
@@ -751,7 +760,7 @@ cdef class AMQPDecoder(Decoder):
                 return at + 1 + width
             if width == VARIABLE8 and stop - at >= 2 and at[1] <= stop - at - 2:
                 return at + 2 + at[1]
-        return self.value_pass(at, stop, 0)
+        return self.value_pass(at, stop, 1)
 
     cdef const uint8_t *value_pass(self, const uint8_t *at, const uint8_t *stop, int depth) noexcept:
         """Pass over a value that stands in *depth* others. Returns where it ends, or NULL: see `wrong`."""
@@ -846,7 +855,10 @@ cdef class AMQPDecoder(Decoder):
         if not KINDS[key[0]] & IS_TEXT:
             return self.note(NOTE_KEY, key, f"0x{key[0]:02X}")
         start = text_start(key)
-        name = key[start:at - key].decode("utf-8", "backslashreplace")
+        try:
+            name = key[start:at - key].decode()
+        except UnicodeDecodeError:
+            return self.note(NOTE_KEY, key, key[start:at - key].decode("utf-8", "backslashreplace"))
         if section == ANNOTATIONS:
             name = _amqp.ANNOTATION + name
         if name in self.found:

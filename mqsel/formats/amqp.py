@@ -110,7 +110,7 @@ CONVERSIONS = (
     "priority",  # INT32, 9 at most
     "int32",  # of a uint: INT32, as Java narrows it
     "plus one",  # likewise, and one more
-    "is positive",  # of a uint: BOOLEAN
+    "is positive",  # likewise: BOOLEAN
     "text",  # of binary: its UTF-8
     "message identifier",  # a text that begins with ID:, by `identifier`
     "correlation identifier",  # a text, by `identifier`
@@ -195,7 +195,7 @@ _QPID = {f"{FIELD}{field.replace('-', '_')}": source for field, source in _FIELD
 # apache/artemis, FilterImpl and AMQPMessage.
 _ARTEMIS = {own: _CLIENT[header] for header, own in HEADER_NAMES["ARTEMIS"].items()} | {
     "AMQDurable": Source((Place("header", "durable", "durability"),), DURABILITIES[0]),
-    "AMQUserID": Source((Place("properties", "message-id", "prefixed identifier"),), ""),
+    "AMQUserID": Source((Place("properties", "message-id", "prefixed identifier"),)),
     "AMQAddress": _CLIENT["JMSDestination"],
 }
 ANNOTATION = "m."  # Artemis: the name of a message annotation follows
@@ -305,7 +305,7 @@ NOTES = (
     ("encoding", "the value is not in its character set: UTF-8, of a symbol ASCII"),
     ("malformed", "the value does not fit its type"),
     ("ulong", "the value is beyond int64: a selector that reads it gets an error"),
-    ("key", "the key is no text: the entry is no property"),
+    ("key", "the key is no text in UTF-8: the entry is no property"),
     ("duplicate", "the key is there twice: the last one counts"),
     ("header", "the name is that of a header, whose value counts"),
 )
@@ -313,17 +313,18 @@ NOTES = (
 # What makes bytes no message, in the order in which `_amqp.pyx` numbers it.
 ERRORS = (
     "",
-    "the value at byte {at} is cut off: it needs {detail} more",
+    "the value at byte {at} is cut off: expected {detail} more of its bytes",
     "byte {at} is 0x{detail:02X}: expected the code of a type",
     "the value at byte {at} does not end with the last of its {detail} elements",
     "the map at byte {at} has {detail} elements: expected pairs",
     "the value at byte {at} stands in {detail} others: no more are read",
     "byte {at} is 0x{detail:02X}: expected 0x00, with which a section begins",
     "the descriptor at byte {at} is none of a section",
-    "{section} behind {before}: expected the other order, or one of them",
+    "{section} stands behind {before}: expected each section once, in the order of the specification",
     "byte {at} is 0x{detail:02X}: expected a value as this section has",
     "byte {at} is 0x{detail:02X}: expected the code of a type that this field may have",
     "the ulong at byte {at} is {detail}: no property can hold it",
+    "the message is empty: expected a section",
 )
 
 
@@ -332,7 +333,7 @@ def failure(number: int, section: str, start: int, at: int, detail: int) -> Deco
 
     Args:
         number: the row of `ERRORS`.
-        section, start: at fault, and where it begins; "message" where no section does.
+        section, start: at fault, and where it begins; "message" where no section does. Of a ulong its own place.
         at: the byte at which that shows.
         detail: what the row shows beside it; of sections in disorder both their places, 4 bits each.
     """
