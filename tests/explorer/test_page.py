@@ -82,7 +82,7 @@ def test_typing(opened, messages):
 
 
 def test_an_error_has_its_caret_and_its_hint_can_be_clicked(opened, messages):
-    """The caret stands under the word, a click goes to the place, and the hint writes what it says; undo takes it back."""
+    """The caret stands under the word, a click goes to the place, and the hint writes what it says."""
     page = opened(of(messages))
     page.fill("#selector", "color == 'blue'")
     until(page, "#hints", "hint: equality is written '='")
@@ -237,7 +237,7 @@ def test_schemes_widths_and_axe(opened, messages, scheme, width):
 def test_the_layout_does_not_jump(opened, messages):
     """Whatever is typed, nothing moves."""
     page = opened(of(messages))
-    places = "['hints', 'why', 'rows', 'message', 'place'].map((id) => JSON.stringify(document.getElementById(id).getBoundingClientRect()))"
+    places = "[hints, why, rows, message, place].map((one) => JSON.stringify(one.getBoundingClientRect()))"
     before = page.evaluate(places)
     for text in ("color = 'blue'", "color ==", "nothing = 1 AND " * 50 + "a = 1", ""):
         page.fill("#selector", text)
