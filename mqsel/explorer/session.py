@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from mqsel.analysis.compare import relation, satisfiable
+from mqsel.analysis.compare import relation
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.profile import report
-from mqsel.analysis.lint import Edit, edited, lint
-from mqsel.errors import MqselError, SelectorError, visible
+from mqsel.analysis.lint import Edit, Finding, edited, lint
+from mqsel.errors import MqselError, SelectorError, Span, visible
 from mqsel.explorer.blocks import SELECTED, SKIPPED, UNKNOWN, Block, Collect, Selects, profile, states, values_of
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage
@@ -233,9 +233,8 @@ class Session:
             try:
                 matchers.append(compile_selector(one, dialect=dialect))
             except SelectorError as error:
-                return {
-                    "error": {"text": error.text(), "span": error.span, "fixes": _remedies(error, dialect), "of": place}
-                }
+                fixes = _remedies(error.hint, one, error.span, dialect)
+                return {"error": {"text": error.text(), "span": error.span, "fixes": fixes, "of": place}}
         found = [self._states(one, check) for one in matchers]
         of_set = [self._states(self._inventory, check)] if self._inventory is not None and show == "nobody" else []
         count = min(map(len, (*found, *of_set)))  # files may be read meanwhile
@@ -251,14 +250,17 @@ class Session:
         }
         rows = pc.indices_nonzero(masks[show]) if show in masks else range(count)
         offset = max(min(question.offset, len(rows) - 1), 0)
-        window = [int(str(row)) for row in rows[offset : offset + _LISTED]]
+        window = rows[offset : offset + _LISTED]
         return {
             "messages": count,
             **{name: mask.true_count for name, mask in masks.items() if name not in ("others", "nobody")},
             "skipped": pc.equal(found[0], SKIPPED).true_count + self._skipped,
             "shown": len(rows),
             "offset": offset,
-            "rows": [self._row(row, matchers, [one[row].as_py() for one in found]) for row in window],
+            "rows": [
+                self._row(row, matchers, [one[row].as_py() for one in found])
+                for row in (window if isinstance(window, range) else window.to_pylist())
+            ],
             "copies": self._copies(text, dialect),
         }
 
@@ -338,7 +340,7 @@ class Session:
                 break
             profile(block, matcher, profiler, self._types)
         told = report(profiler.selector, profiler.account)
-        findings = lint(text, dialect)
+        findings = lint(text, dialect, given=self._contract)
         fixes = [
             _fix(f"write {one.near} for {one.name}", text, _renamed(matcher, one.name, one.near))
             for one in told.properties
@@ -349,20 +351,13 @@ class Session:
         if second:
             related = relation(text, second, dialect=dialect, given=self._contract)
             notes.append(_RELATED.get(related.relation, f"{related}: {related.reason}"))
-        if self._contract is not None:
-            found = satisfiable(text, dialect=dialect, given=self._contract)
-            notes.append("a message of the contract can be selected" if found else f"by the contract: {found.reason}")
         said = {one.sentence for one in findings}
         return {
             **_visible(told.as_dict()),
             "sentences": _visible([one for one in told.sentences if one not in said]),
             "fixes": fixes,
             "findings": [
-                {
-                    "text": f"{one.severity}: {one.sentence}",
-                    "fixes": [_fix("fix this", text, one.edits)] * bool(one.edits),
-                }
-                for one in findings
+                {"text": f"{one.severity}: {one.sentence}", "fixes": _fixes(one, text, dialect)} for one in findings
             ],
             "notes": [*notes, *[f"counted over the first {told.messages:,} messages"] * (alone > _ALONE)],
         }
@@ -406,11 +401,16 @@ class Session:
             change = judged(inventory.matcher(key), found, self._types).explanation.change
             near += [(change.count(" and "), key, change)] * bool(change)
         chosen = [(key, "") for key in keys] or [(key, change) for _, key, change in sorted(near)]
-        gets = [{"key": key, "change": change, **self._selector(inventory, key)} for key, change in chosen[:_LISTED]]
+        gets = [
+            {
+                "key": key,
+                "change": change,
+                "selector": inventory[key],
+                "dialect": inventory.matcher(key).dialect.departures()[0],
+            }
+            for key, change in chosen[:_LISTED]
+        ]
         return {"gets": gets, "receivers": len(keys)}
-
-    def _selector(self, inventory: SelectorSet[str], key: str) -> dict[str, str]:
-        return {"selector": inventory[key], "dialect": inventory.matcher(key).dialect.departures()[0]}
 
 
 _RELATED = {
@@ -446,23 +446,28 @@ def _fix(label: str, text: str, edits: Iterable[Edit]) -> dict[str, str]:
     return {"label": label, "text": edited(text, [*edits])}
 
 
+def _fixes(finding: Finding, text: str, dialect: str) -> list[dict[str, str]]:
+    if finding.edits:
+        return [_fix("fix this", text, finding.edits)]
+    return _remedies(finding.sentence, text, finding.span, dialect)
+
+
 # What a hint says to write: an operator, a keyword, a number or a string.
 _SAID = re.compile(
     r"(?:\bwritten|\bwrite|\bmean|apostrophes:|capitals:) ('?[<>=]+'?|[A-Z]+|[\d.]+|'[^']*')(?=[\s,;]|\Z)"
 )
 
 
-def _remedies(error: SelectorError, dialect: str) -> list[dict[str, str]]:
-    """Return what a hint says to write in the place of the error, if the error is gone then or comes later."""
-    text, (start, stop) = error.selector, error.span
-    before = text[:start]
-    for said, first in product(_SAID.findall(error.hint or ""), (start, len(before.rstrip("=<>!&|")))):
-        new = said.strip("'") if "=" in said else said
+def _remedies(said: str | None, text: str, span: Span, dialect: str) -> list[dict[str, str]]:
+    """Return what a hint says to write in a place, if the text is valid then, or its error comes later."""
+    start, stop = span
+    for piece, first in product(_SAID.findall(said or ""), (start, len(text[:start].rstrip("=<>!&|")))):
+        new = piece.strip("'") if "=" in piece else piece
         fix = _fix(f"write {new}", text, [Edit((first, stop), new)])
         try:
             read_selector(fix["text"], as_dialect(dialect))
-        except SelectorError as other:
-            if new[0] == "'" or other.span[0] <= first + len(new):
+        except SelectorError as error:
+            if new[0] == "'" or error.span[0] <= first + len(new):
                 continue
         return [fix]
     return []

@@ -151,7 +151,9 @@ def test_what_of_hints_can_be_clicked(text, fixed):
     with pytest.raises(ValueError, match=r".") as caught:
         compile(text)
 
-    assert [one["text"] for one in _remedies(caught.value, "IBM_MQ")] == [fixed] * (fixed is not None)
+    assert [one["text"] for one in _remedies(caught.value.hint, text, caught.value.span, "IBM_MQ")] == [fixed] * (
+        fixed is not None
+    )
 
 
 def test_the_nearest_of_nobody(tmp_path):
