@@ -356,9 +356,7 @@ class Session:
             **_visible(told.as_dict()),
             "sentences": _visible([one for one in told.sentences if one not in said]),
             "fixes": fixes,
-            "findings": [
-                {"text": f"{one.severity}: {one.sentence}", "fixes": _fixes(one, text, dialect)} for one in findings
-            ],
+            "findings": [_clickable(one, text, dialect) for one in findings],
             "notes": [*notes, *[f"counted over the first {told.messages:,} messages"] * (alone > _ALONE)],
         }
 
@@ -446,10 +444,10 @@ def _fix(label: str, text: str, edits: Iterable[Edit]) -> dict[str, str]:
     return {"label": label, "text": edited(text, [*edits])}
 
 
-def _fixes(finding: Finding, text: str, dialect: str) -> list[dict[str, str]]:
-    if finding.edits:
-        return [_fix("fix this", text, finding.edits)]
-    return _remedies(finding.sentence, text, finding.span, dialect)
+def _clickable(finding: Finding, text: str, dialect: str) -> dict[str, Any]:
+    said, span, edits = finding.sentence, finding.span, finding.edits
+    fixes = [_fix("fix this", text, edits)] if edits else _remedies(said, text, span, dialect)
+    return {"text": f"{finding.severity}: {said}", "fixes": fixes}
 
 
 # What a hint says to write: an operator, a keyword, a number or a string.

@@ -39,8 +39,8 @@ def opened(browser, serve):
     """Return what opens the page over a session; no message of the console is allowed."""
     heard, pages = [], []
 
-    def start(session, *, state="", size=(1400, 1000), **options):
-        server = serve(session)
+    def start(session, *, state="", size=(1400, 1000), dialect="IBM_MQ", **options):
+        server = serve(session, dialect=dialect)
         page = browser.new_page(viewport={"width": size[0], "height": size[1]}, **options)
         pages.append(page)
         page.set_default_timeout(30_000)
@@ -317,7 +317,7 @@ def test_the_server_ends(browser, serve, messages):
 
 def test_copy_as(opened, messages):
     """What is copied is the question as a command, as Python and for Spark."""
-    page = opened(of(messages), state="&dialect=JMS&selector=color%20%3D%20%27blue%27")
+    page = opened(of(messages), state="&selector=color%20%3D%20%27blue%27", dialect="JMS")
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     for name, piece in [
         ("command", "mqsel match --dialect JMS -- "),
