@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import random
 from collections import Counter
@@ -35,8 +36,16 @@ _HEADERS: dict[str, tuple[Any, ...]] = {
     "JMSExpiration": (None, 0, 5),
 }
 _MORE = (*map(Int8, (1, 2, -1)), *map(Int16, (1, 2, 300)), Float32(1.0), 2.0, "true", "5", "a\nb")
+DOUBLES = (0.0, 1.0, -1.0, 2.5, 0.1, -0.5, 3.0, 1e308, -1e308, 5e-324, -5e-324, 2.0**53, 1e16)
 VALUES = tuple(one for one in (*pairs.VALUES[1], *_MORE) if str(one) not in ("nan", "-0.0"))
-_OF_KIND = {"number": (int, float), "string": str, "text of one line": str, "boolean": bool, "byte string": bytes}
+_OF_KIND = {
+    "number": (int, float),
+    "string": str,
+    "text of one line": str,
+    "finite double": float,
+    "boolean": bool,
+    "byte string": bytes,
+}
 _REQUIRED = ("JMSPriority", "JMSDeliveryMode")
 
 
@@ -48,6 +57,8 @@ def messages(rng: random.Random, names: list[str], assumed: dict[str, str], *, h
         for name in names:
             values = _HEADERS.get(name, VALUES)
             values = tuple(one for one in values if has_bytes or not isinstance(one, bytes))
+            if assumed.get(name) == "finite double":
+                values += DOUBLES
             if name in assumed:
                 values = tuple(one for one in values if one is None or _is_of(one, assumed[name]))
             value = rng.choice(values)
@@ -60,6 +71,8 @@ def messages(rng: random.Random, names: list[str], assumed: dict[str, str], *, h
 
 def _is_of(value: Any, kind: str) -> bool:
     if kind == "text of one line" and "\n" in str(value):
+        return False
+    if kind == "finite double" and (type(value) is not float or not math.isfinite(value)):
         return False
     return isinstance(value, _OF_KIND[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
@@ -145,6 +158,56 @@ def test_measured_selectors() -> None:
     for source, target in chosen:
         for row in rows if TEXTS > 100 else rng.sample(rows, 40):
             check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)
+
+
+def _arithmetic(rng: random.Random, depth: int = 2) -> str:
+    if depth == 0 or rng.random() < 0.2:
+        return rng.choice(("a", "b", "c", "a", "b", "c", "0", "1", "2", "0.5", "-1", "1e308"))
+    return f"({_arithmetic(rng, depth - 1)} {rng.choice('+-*/')} {_arithmetic(rng, depth - 1)})"
+
+
+def test_computation_with_doubles() -> None:
+    """Invariant: of finite doubles no decision differs where computation is the same, or was translated."""
+    rng = random.Random("doubles")
+    counts: Counter[str | None] = Counter()
+    for _ in range(MANY * 2):
+        one, other, third = [_arithmetic(rng, depth) for depth in (2, 1, 0)]
+        text = f"{one} {rng.choice(('=', '<>', '<', '<=', '>', '>='))} {rng.choice((other, third, '0', '5'))}"
+        if rng.random() < 0.3:
+            text = f"{one} {rng.choice(('', 'NOT '))}BETWEEN {third} AND {other}"
+        text = rng.choice(("{}", "{}", "NOT ({})", "a > 1 OR {}", "NOT ({} AND b < 2)")).format(text)
+        source = rng.choice(("JMS", "IBM_MQ", "TIBCO_EMS", "IBM_JMS"))
+        target = rng.choice(("ARTEMIS", "ACTIVEMQ", "QPID_BROKER_J", "QPID_CPP", "AZURE_SERVICE_BUS", "JMS"))
+        if source != target:
+            counts[check(text, source, target, rng)] += 1
+    assert counts["same if"] + counts["translated if"] > MANY / 5, counts
+
+
+@pytest.mark.parametrize(
+    ("text", "translation"),
+    [
+        ("price * (1 - discount) < 10.0", "price * (1 - discount) < 10.0"),
+        ("a * b > c", "a * b + 0.0 > c"),
+        ("2 * a BETWEEN b AND c * b", "2 * a BETWEEN b AND c * b + 0.0"),
+        ("d OR a + b > 5 OR e", "d OR a IS NOT NULL AND b IS NOT NULL AND (a + b > 5 OR e)"),
+    ],
+)
+def test_computation_of_ibm_mq(text: str, translation: str) -> None:
+    """What is computed with several properties is proved of doubles; a guard stands for ERR."""
+    found = migrate(text, "IBM_MQ", "ARTEMIS")
+    assert found.text == translation
+    assert {kind for name, kind in found.assumes if name not in "de"} == {"finite double"}
+
+
+def test_never_true_and_destinations() -> None:
+    """What selects nothing is FALSE elsewhere, and says so; texts of destinations are refused, for each has its own."""
+    found = migrate("Root.MQMD.CorrelId = 0x0C", "IBM_MQ", "ARTEMIS")
+    assert (found.verdict, found.text) == ("translated", "FALSE")
+    assert "selects no message" in found.reason
+    assert migrate("JMSDestination = 'Queue[A]'", "TIBCO_EMS", "ACTIVEMQ").verdict == "refused"
+    assert migrate("JMSReplyTo IS NOT NULL", "TIBCO_EMS", "ACTIVEMQ").verdict == "same"
+    assert migrate("JMSXUserID = 'a'", "TIBCO_EMS", "ARTEMIS").text == "_AMQ_VALIDATED_USER = 'a'"
+    assert "queue move" in migrate("JMSXDeliveryCount > 1", "TIBCO_EMS", "ARTEMIS").advice
 
 
 def test_byte_strings_and_fields_of_the_descriptor() -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from mqsel.analysis.compare import small_messages
 from mqsel.analysis.compare.canonical import names_of
@@ -34,21 +35,22 @@ from mqsel.language.nodes import (
     Node,
     Not,
     Or,
+    Sign,
     children,
     mapped,
     unparse,
     walk,
     with_children,
 )
-from mqsel.language.operators import OPERATORS
+from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.optimizer import optimize
 from mqsel.language.pattern import is_simple, wildcards
 from mqsel.language.selector import Selector, read_anew, read_selector
 from mqsel.language.settle import settled
-from mqsel.logic.formulas import Formula, Leaf, all_of, any_of, complement, leaf, leaves
+from mqsel.logic.formulas import Formula, Leaf, Relation, all_of, any_of, complement, leaf, leaves
 from mqsel.logic.normal import ALL_PARTS, NEVER, TRUTHS, All, Writer, normal
 from mqsel.logic.normal import Any as AnyOf
-from mqsel.logic.sets import NUMBERS
+from mqsel.logic.sets import NUMBERS, PROPERTY, outside
 from mqsel.logic.solver import Message, Witness, find
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -61,7 +63,9 @@ _USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
 MAX_TRIES = 500  # messages, where formulas do not decide
 _TYPES = {kind: tuple([row.name for row in TYPES if KINDS.get(row.kind) == kind]) for kind in KINDS.values()}
 ONE_LINE = "text of one line"
-_TYPES[ONE_LINE] = _TYPES["string"]
+DOUBLE = "finite double"
+_TYPES |= {ONE_LINE: _TYPES["string"], DOUBLE: ("float64",)}
+_DOUBLES = Property(_TYPES[DOUBLE], least=-sys.float_info.max, greatest=sys.float_info.max)
 Kinds = tuple[tuple[str, str], ...]  # names of properties, each with the kind of its values
 
 
@@ -76,6 +80,7 @@ class Meaning:
         normal: its formulas.
         is_exact: whether the formulas are what the product does, but for what is strange: no test is only computed.
         strange: where the product may do something else: a mismatch, a text of many lines.
+        doubles: properties that are finite doubles, but where it is strange.
         divides: whether computation is part of the formulas.
         has_bytes: whether it has byte strings.
     """
@@ -84,14 +89,18 @@ class Meaning:
         self.text = text
         self.dialect, read = _lenient(dialect)
         selector = read_anew(text, read)
-        node = with_tests(_with_pairs(selector.node), _with_core)
+        paired = _with_pairs(selector.node)
+        node = with_tests(paired, _with_core)
         self.selector = selector._replace(node=node, order=walk(node))
         is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
         self.is_exact = dialect.text_numbers != "read" or all(_is_as_text(one.node) for one in tests_of(node)[0])
         self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
         tests = [one.node for one in tests_of(node)[0]]
         lines = [_of_name(_LINES, name) for one in tests for name in _of_one_line(one)]
-        self.strange = any_of([*lines, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
+        computed = [one.node for one in tests_of(paired)[0] if _in_doubles(one.node)]
+        self.doubles = frozenset(name for one in computed for name in names_of(one))
+        others = [leaf(Identifier(name), outside(_DOUBLES.allowed(), PROPERTY)) for name in sorted(self.doubles)]
+        self.strange = any_of([*lines, *others, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
         self.has_bytes = any(isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, _same)))
         self.divides = any(
             isinstance(one, Leaf) and isinstance(one.subject, Arithmetic)
@@ -197,28 +206,128 @@ def _gap_of(node: Node) -> Formula:
     """Return where a comparison of two properties is ERR though both are numbers: FLOAT32 beside a double."""
     expression = node.expression if isinstance(node, Computed) and node.core is not None else None
     match expression:
+        case Comparison(_, Identifier(), Identifier()) if _has_no_gaps(expression):
+            return NEVER
         case Comparison(_, Identifier() as left, Identifier() as right) if node.dialect.narrow_types == "casts":  # type: ignore[union-attr]
             return all_of([leaf(left, NUMBERS), leaf(right, NUMBERS)])
     return NEVER
 
 
-def _is_of_texts(pair: Comparison) -> bool:
-    """Report whether one of two properties is a header that is a text: numbers are never compared."""
-    headers = [header_of(one.name, RULES) for one in (pair.left, pair.right)]  # type: ignore[union-attr]
-    return any(one is not None and one.types == ("string",) for one in headers)
+def _has_no_gaps(pair: Comparison) -> bool:
+    """Report whether one of two properties is a text, so that no numbers are compared, or the right a wide integer."""
+    left, right = [header_of(one.name, RULES) for one in (pair.left, pair.right)]  # type: ignore[union-attr]
+    wide = ("string",), ("int32",), ("int64",)
+    return (left is not None and left.types == ("string",)) or (right is not None and right.types in wide)
 
 
 def _with_core(node: Node) -> Node:
     """Return a test of texts with what it is in the core: of texts of one line, see `_of_one_line`."""
     pair = _pair_of(node)
     if pair is not None:
-        return _with_pair(node) if _is_of_texts(pair) else node
+        return _with_pair(node) if _has_no_gaps(pair) else node
     if isinstance(node, Computed) and node.core is None:
-        core = patterns(node.expression)
+        core = patterns(node.expression) or _in_doubles(node)
         if core is None and _of_one_line(node):
             again = settled(node.expression, _of_lines(node.dialect))
             core = again.core if isinstance(again, Computed) else again
         return node if core is None else node._replace(core=core)
+    return node
+
+
+class _Double(NamedTuple):
+    """What a computed double may be, beside the finite ones that are not -0.0."""
+
+    nan: bool = False
+    minus_zero: bool = False
+    infinite: bool = False
+
+
+def _in_doubles(test: Node) -> Node | None:
+    """Return what a computed test with arithmetic is in the core, if its properties are finite doubles.
+
+    Doubles are computed alike everywhere. They compare alike if neither NaN nor -0.0 decides.
+    """
+    if not isinstance(test, Computed) or test.core is not None:
+        return None
+    dialect, node = test.dialect, test.expression
+    match node:
+        case Comparison(sign, left, right):
+            pairs = [(sign, left, right)]
+        case Between(negated, operand, low, high) if (
+            dialect.between_null == "expand" and dialect.connectives != "first"
+        ):
+            pairs = [*zip(BOUNDS[negated], (operand, operand), (low, high), strict=True)]
+        case _:
+            return None
+    is_computed = any(isinstance(one, Arithmetic) for one in walk(node)) and dialect.integers != "unbounded"
+    if not is_computed or not all(_compare_alike(*pair, dialect) for pair in pairs):
+        return None
+    return with_children(node, [_without_zero(one) for one in children(node)])
+
+
+def _compare_alike(sign: str, left: Node, right: Node, dialect: Dialect) -> bool:
+    one, other = _double_of(left, dialect), _double_of(right, dialect)
+    if one is None or other is None:
+        return False
+    is_equality = sign in ("=", "<>")
+    constants = [node.value for node in (left, right) if isinstance(node, Literal)]
+    if is_equality and dialect.null_equality != "unknown" and (dialect.null_equality != "left" or not constants):
+        return False
+    if is_equality and isinstance(left, Literal):
+        return False
+    if dialect.floats == "ieee":
+        return True
+    is_greatest = one.nan and other.nan if is_equality else other.nan if sign in ("<", "<=") else one.nan
+    return not is_greatest and (any(constants) or not (one.minus_zero or other.minus_zero))
+
+
+def _double_of(node: Node, dialect: Dialect) -> _Double | None:
+    """Return what an operand may be, if its properties are finite doubles; None where it may be no double."""
+    match node:
+        case Identifier():
+            return _Double()
+        case Literal("exact" | "approximate", value) if abs(value) <= 1 << 53:  # type: ignore[arg-type]
+            return _Double(minus_zero=math.copysign(1.0, float(value)) < 0 and not value)
+        case Sign("-", operand):
+            below = _double_of(operand, dialect)
+            return below and below._replace(minus_zero=True)
+        case Arithmetic(operators, operands):
+            below = _double_of(operands[0], dialect)
+            for place, sign in enumerate(operators):
+                pair = operands[place], operands[place + 1]
+                other = _double_of(pair[1], dialect)
+                is_constant = all(isinstance(one, Literal) for one in pair) and not place
+                if below is None or other is None or is_constant or (sign == "/" and dialect.division == "unknown"):
+                    return None
+                below = _computed(sign, below, other, (pair[0] if not place else node, pair[1]))
+            return below
+    return None
+
+
+def _computed(sign: str, one: _Double, other: _Double, nodes: tuple[Node, Node]) -> _Double | None:
+    """Return what the result of an operation may be: of large numbers it may be infinite, of small ones a zero."""
+    constants = [abs(node.value) for node in nodes if isinstance(node, Literal)]  # type: ignore[arg-type]
+    nan = one.nan or other.nan
+    match sign:
+        case "+":
+            return _Double(nan or (one.infinite and other.infinite), one.minus_zero and other.minus_zero, True)
+        case "-":
+            return _Double(nan or (one.infinite and other.infinite), one.minus_zero, True)
+        case "*":
+            is_scaled = any(isinstance(node, Literal) and node.value >= 1 for node in nodes)  # type: ignore[operator]
+            minus_zero = not is_scaled or one.minus_zero or other.minus_zero
+            return _Double(nan or ((one.infinite or other.infinite) and not any(constants)), minus_zero, True)
+        case "/":
+            by = nodes[1]
+            return _Double(nan or not (isinstance(by, Literal) and by.value), True, True)
+    return None
+
+
+def _without_zero(node: Node) -> Node:
+    """Return an operand without a 0.0 that is added: to the core -0.0 is a zero as any other."""
+    match node:
+        case Arithmetic(("+",), (first, Literal("approximate", 0.0))):
+            return first
     return node
 
 
@@ -292,6 +401,7 @@ def _messages(
         header = header_of(name, RULES)
         any_type = tuple([one for one in TYPE_NAMES if one != "null" and (has_bytes or one != "bytes")])
         known = Property(_TYPES.get(types.get(name, ""), any_type)) if header is None else header
+        known = _DOUBLES if header is None and types.get(name) == DOUBLE else known
         properties[name] = known._replace(required=name in _USUAL)
     formulas, allows = Contract(properties).bound(names, RULES)
     checks = [allows]
@@ -314,8 +424,8 @@ def _messages(
     return formulas, allowed
 
 
-def _is_same(a: Formula, b: Formula) -> bool:
-    """Report whether two formulas are written alike; arithmetic, which each dialect has its own rules for, is not."""
+def _is_same(a: Formula, b: Formula, doubles: frozenset[str]) -> bool:
+    """Report whether two formulas are written alike; arithmetic is alike of doubles alone."""
     pairs = [(a, b)]
     while pairs:
         one, other = pairs.pop()
@@ -325,9 +435,15 @@ def _is_same(a: Formula, b: Formula) -> bool:
             if len(one.parts) != len(other.parts):  # type: ignore[union-attr]
                 return False
             pairs += zip(one.parts, other.parts, strict=True)  # type: ignore[union-attr]
-        elif one != other or not isinstance(one, Leaf) or not isinstance(one.subject, Identifier):
+        elif one != other or not all(doubles.issuperset(names_of(node)) for node in _computed_in(one)):
             return False
     return True
+
+
+def _computed_in(one: Formula) -> list[Node]:
+    """List the operands of a leaf or a relation that are computed."""
+    operands = [one.left, one.right] if isinstance(one, Relation) else [one.subject]  # type: ignore[union-attr]
+    return [node for node in operands if not isinstance(node, Identifier)]
 
 
 PROVED = Witness(None)
@@ -360,7 +476,7 @@ def difference_of(
     if any(part is not NEVER and not find([*said, part], allows, work=MAX_WORK).is_none for part in unwanted):
         return Witness(None, "values of other types, or errors, decide")
     first, second = [one.normal.false if is_negated else one.normal.true for one in (a, b)]
-    if _is_same(first, second):
+    if _is_same(first, second, a.doubles | b.doubles):
         return PROVED
     reason = ""
     for holds, other in ((first, second), (second, first)):
