@@ -15,7 +15,7 @@ from mqsel.values import Int32
 
 def test_each_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     """Each verdict is shown with what to know of it, and counted by its reason."""
-    texts = ["color = 'x'", "weight <> 5", "JMSXDeliveryCount > 1", "NOT (a + b > 5)"]
+    texts = ["color = 'x'", "weight <> 5", "JMSXDeliveryCount > 1", "NOT (a / b > 5)"]
     status = main(["migrate", "--from", "JMS", "--to", "ARTEMIS", *[part for one in texts for part in ("-e", one)]])
     out, err = capsys.readouterr()
     assert status == 1

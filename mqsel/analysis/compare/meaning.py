@@ -11,11 +11,12 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from mqsel.analysis.compare import small_messages
 from mqsel.analysis.compare.canonical import names_of
 from mqsel.analysis.compare.contract import Contract, Property, header_of
+from mqsel.analysis.compare.doubles import in_doubles
 from mqsel.analysis.compare.rewrites import patterns, tests_of, with_tests
 from mqsel.analysis.readings import UNDOCUMENTED, answer, counted
 from mqsel.errors import SelectorError
@@ -42,7 +43,7 @@ from mqsel.language.nodes import (
     walk,
     with_children,
 )
-from mqsel.language.operators import BOUNDS, OPERATORS
+from mqsel.language.operators import OPERATORS
 from mqsel.language.optimizer import optimize
 from mqsel.language.pattern import is_simple, wildcards
 from mqsel.language.selector import Selector, read_anew, read_selector
@@ -97,7 +98,7 @@ class Meaning:
         self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
         tests = [one.node for one in tests_of(node)[0]]
         lines = [_of_name(_LINES, name) for one in tests for name in _of_one_line(one)]
-        computed = [one.node for one in tests_of(paired)[0] if _in_doubles(one.node)]
+        computed = [one.node for one in tests_of(paired)[0] if in_doubles(one.node)]
         self.doubles = frozenset(name for one in computed for name in names_of(one))
         others = [leaf(Identifier(name), outside(_DOUBLES.allowed(), PROPERTY)) for name in sorted(self.doubles)]
         self.strange = any_of([*lines, *others, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
@@ -226,108 +227,11 @@ def _with_core(node: Node) -> Node:
     if pair is not None:
         return _with_pair(node) if _has_no_gaps(pair) else node
     if isinstance(node, Computed) and node.core is None:
-        core = patterns(node.expression) or _in_doubles(node)
+        core = patterns(node.expression) or in_doubles(node)
         if core is None and _of_one_line(node):
             again = settled(node.expression, _of_lines(node.dialect))
             core = again.core if isinstance(again, Computed) else again
         return node if core is None else node._replace(core=core)
-    return node
-
-
-class _Double(NamedTuple):
-    """What a computed double may be, beside the finite ones that are not -0.0."""
-
-    nan: bool = False
-    minus_zero: bool = False
-    infinite: bool = False
-
-
-def _in_doubles(test: Node) -> Node | None:
-    """Return what a computed test with arithmetic is in the core, if its properties are finite doubles.
-
-    Doubles are computed alike everywhere. They compare alike if neither NaN nor -0.0 decides.
-    """
-    if not isinstance(test, Computed) or test.core is not None:
-        return None
-    dialect, node = test.dialect, test.expression
-    match node:
-        case Comparison(sign, left, right):
-            pairs = [(sign, left, right)]
-        case Between(negated, operand, low, high) if (
-            dialect.between_null == "expand" and dialect.connectives != "first"
-        ):
-            pairs = [*zip(BOUNDS[negated], (operand, operand), (low, high), strict=True)]
-        case _:
-            return None
-    is_computed = any(isinstance(one, Arithmetic) for one in walk(node)) and dialect.integers != "unbounded"
-    if not is_computed or not all(_compare_alike(*pair, dialect) for pair in pairs):
-        return None
-    return with_children(node, [_without_zero(one) for one in children(node)])
-
-
-def _compare_alike(sign: str, left: Node, right: Node, dialect: Dialect) -> bool:
-    one, other = _double_of(left, dialect), _double_of(right, dialect)
-    if one is None or other is None:
-        return False
-    is_equality = sign in ("=", "<>")
-    constants = [node.value for node in (left, right) if isinstance(node, Literal)]
-    if is_equality and dialect.null_equality != "unknown" and (dialect.null_equality != "left" or not constants):
-        return False
-    if is_equality and isinstance(left, Literal):
-        return False
-    if dialect.floats == "ieee":
-        return True
-    is_greatest = one.nan and other.nan if is_equality else other.nan if sign in ("<", "<=") else one.nan
-    return not is_greatest and (any(constants) or not (one.minus_zero or other.minus_zero))
-
-
-def _double_of(node: Node, dialect: Dialect) -> _Double | None:
-    """Return what an operand may be, if its properties are finite doubles; None where it may be no double."""
-    match node:
-        case Identifier():
-            return _Double()
-        case Literal("exact" | "approximate", value) if abs(value) <= 1 << 53:  # type: ignore[arg-type]
-            return _Double(minus_zero=math.copysign(1.0, float(value)) < 0 and not value)
-        case Sign("-", operand):
-            below = _double_of(operand, dialect)
-            return below and below._replace(minus_zero=True)
-        case Arithmetic(operators, operands):
-            below = _double_of(operands[0], dialect)
-            for place, sign in enumerate(operators):
-                pair = operands[place], operands[place + 1]
-                other = _double_of(pair[1], dialect)
-                is_constant = all(isinstance(one, Literal) for one in pair) and not place
-                if below is None or other is None or is_constant or (sign == "/" and dialect.division == "unknown"):
-                    return None
-                below = _computed(sign, below, other, (pair[0] if not place else node, pair[1]))
-            return below
-    return None
-
-
-def _computed(sign: str, one: _Double, other: _Double, nodes: tuple[Node, Node]) -> _Double | None:
-    """Return what the result of an operation may be: of large numbers it may be infinite, of small ones a zero."""
-    constants = [abs(node.value) for node in nodes if isinstance(node, Literal)]  # type: ignore[arg-type]
-    nan = one.nan or other.nan
-    match sign:
-        case "+":
-            return _Double(nan or (one.infinite and other.infinite), one.minus_zero and other.minus_zero, True)
-        case "-":
-            return _Double(nan or (one.infinite and other.infinite), one.minus_zero, True)
-        case "*":
-            is_scaled = any(isinstance(node, Literal) and node.value >= 1 for node in nodes)  # type: ignore[operator]
-            minus_zero = not is_scaled or one.minus_zero or other.minus_zero
-            return _Double(nan or ((one.infinite or other.infinite) and not any(constants)), minus_zero, True)
-        case "/":
-            by = nodes[1]
-            return _Double(nan or not (isinstance(by, Literal) and by.value), True, True)
-    return None
-
-
-def _without_zero(node: Node) -> Node:
-    """Return an operand without a 0.0 that is added: to the core -0.0 is a zero as any other."""
-    match node:
-        case Arithmetic(("+",), (first, Literal("approximate", 0.0))):
-            return first
     return node
 
 
@@ -447,6 +351,32 @@ def _computed_in(one: Formula) -> list[Node]:
 
 
 PROVED = Witness(None)
+# What texts are read by, and nothing that is read.
+_OF_TEXTS = ("quoted_names", "prefix", "not_modelled", "comments", "words", "max_length")
+
+
+def _is_one(a: Meaning, b: Meaning) -> bool:
+    """Report whether two products read one tree, and evaluate it by the same rules: ERR of it is the same, too."""
+    apart = {field: getattr(b.dialect, field) for field in _OF_TEXTS}
+    if "promoted" not in (a.dialect.narrow_types, b.dialect.narrow_types) and not any(map(_is_cast, a.selector.order)):
+        apart["narrow_types"] = b.dialect.narrow_types  # they differ in FLOAT32 on the right of a double alone
+    one, other = [with_tests(both.selector.node, _as_parsed) for both in (a, b)]
+    return one == other and a.dialect.replace(**apart) == b.dialect
+
+
+def _as_parsed(test: Node) -> Node:
+    return test.expression if isinstance(test, Computed) else test
+
+
+def _is_cast(node: Node) -> bool:
+    """Report whether a FLOAT32 may stand on the right of a double."""
+    node = node.expression if isinstance(node, Computed) else node
+    return any(
+        isinstance(right, (Identifier, Sign)) and getattr(children(one)[0], "kind", "") != "exact"
+        for one in walk(node)
+        if isinstance(one, (Comparison, Between, Call))
+        for right in children(one)[1:]
+    )
 
 
 @functools.lru_cache(16384)
@@ -459,6 +389,8 @@ def difference_of(
         is_negated: FALSE counts, and not TRUE.
         is_part: a part of a selector: it must not be ERR either.
     """
+    if _is_one(a, b):
+        return PROVED
     names = tuple(dict.fromkeys([*a.names, *b.names]))
     divides, has_bytes = a.divides or b.divides, a.has_bytes or b.has_bytes
     said, allows = _messages(names, kinds, given, divides=divides, has_bytes=has_bytes)
@@ -470,7 +402,7 @@ def difference_of(
 
     for one in (a, b):
         if not one.is_exact:
-            return Witness(None, "a test that the product computes, of which nothing is proved")
+            return Witness(None, "one of the products computes a test in its own way: try it on messages")
     unwanted = [one.strange for one in (a, b)]
     unwanted += [one.normal.error for one in (a, b) if is_part]
     if any(part is not NEVER and not find([*said, part], allows, work=MAX_WORK).is_none for part in unwanted):

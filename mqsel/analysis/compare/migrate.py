@@ -89,7 +89,11 @@ class Migrated:
 
     def condition(self) -> str:
         """Return what is assumed, in words; empty for nothing."""
-        return " and ".join([f"{name} is a {kind} or missing" for name, kind in self.assumes])
+        names: dict[str, list[str]] = {}
+        for name, kind in self.assumes:
+            names.setdefault(kind, []).append(name)
+        each = ((f"each of {', '.join(many)}" if len(many) > 1 else many[0], kind) for kind, many in names.items())
+        return " and ".join([f"{who} is a {kind} or missing" for who, kind in each])
 
 
 def migrate(text: str, source: Dialect | str, target: Dialect | str, given: Given = None) -> Migrated:
@@ -233,7 +237,7 @@ class _Migration:
         self.targets = targets
         self.given = given
         self.selector = read_selector(text, source)
-        self.refusals: list[SelectorError] = []
+        self.refusals: list[tuple[str, str]] = []  # why targets refuse texts, each with what people do instead
         self.tried: list[tuple[str, list[Node]]] = []  # texts that the targets accept, with their canonical trees
 
     def result(self) -> Migrated:
@@ -298,9 +302,10 @@ class _Migration:
         try:
             trees = [canonical(read_selector(text, target), is_target=True) for target in self.targets]
         except SelectorError as error:
-            self.refusals.append(error)
+            self.refusals.append((error.message, _advice(self.root, error)))
             return None
-        except RefusedError:
+        except RefusedError as error:
+            self.refusals.append((error.args[0], error.args[1]))
             return None
         self.tried.append((text, trees))
         return trees
@@ -344,7 +349,7 @@ class _Migration:
 
     def unproved(self, kinds: Kinds) -> Migrated:
         if not self.tried:
-            return self.refused(self.refusals[-1].message, _advice(self.root, self.refusals[-1]))
+            return self.refused(*self.refusals[-1])
         text, trees = self.tried[0]
         reason = ""
         own = meaning(unparse(self.root, self.source), self.source)
