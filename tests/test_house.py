@@ -58,8 +58,9 @@ INSIDE = {
     "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records _amqp mq __init__",
     "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract"
-    " compare.writing compare.__init__ compare.gaps compare.canonical compare.rewrites compare.meaning compare.migrate"
-    " compare.audit lint.findings lint.chains lint.tests lint.names lint.products lint.contracts lint lint.__init__"
+    " compare.writing compare.__init__ compare.gaps compare.canonical compare.rewrites compare.doubles compare.meaning"
+    " compare.migrate compare.audit lint.findings lint.chains lint.tests lint.names lint.products lint.contracts lint"
+    " lint.__init__"
     " explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"

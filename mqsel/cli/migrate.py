@@ -147,7 +147,7 @@ def _lines(row: _Row, target: str) -> Iterator[str]:
     text = " ".join(one.text.split())
     if found.verdict == "same":
         yield f"    {text}"
-    else:
+    elif text.strip("…"):  # which stands for what cannot be known
         yield f"  - {text}"
     if found.verdict == "translated":
         yield f"  + {' '.join(found.text.split())}"
@@ -175,7 +175,7 @@ def _reason(found: Migrated) -> str:
     """Return what verdicts are counted by."""
     if found.readings:
         return f"because of {', '.join(one.field for one in found.readings)}"
-    return found.reason or ("if properties have one type" if found.assumes else "")
+    return found.reason or ("if properties have the types beside it" if found.assumes else "")
 
 
 def _summary(rows: list[_Row]) -> Iterator[str]:
