@@ -48,8 +48,9 @@ class ChangedSide(NamedTuple):
     def lines(self, word: str) -> Iterator[str]:
         """Yield what there is to say, for people."""
         for one in self.examples:
-            yield f"{word:7} {': '.join(filter(None, (one.place, one.text)))}".rstrip()
-            yield f"        for {json.dumps(in_json(one.least), ensure_ascii=False)}"
+            least = json.dumps(in_json(one.least), ensure_ascii=False)
+            head = ": ".join(filter(None, (one.place, one.text)))
+            yield from (f"{word:7} {head}", f"{'':7} for {least}") if head else [f"{word:7} {least}"]
         if self.messages > len(self.examples):
             yield f"{word:7} … and {self.messages - len(self.examples):,} more"
         if self.selector and self.messages:
