@@ -69,6 +69,7 @@ INSIDE = {
     "testing": "assertions cases deliveries plugin __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
     " source __init__",
+    "explorer": "blocks session server __init__",
     "cli": "configuration arguments rules baseline report run selectors page review choice rewriting changes match why"
     " route lint check format explain inspect diff audit contract migrate explore test completion __init__",
 }
