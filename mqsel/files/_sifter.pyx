@@ -85,7 +85,7 @@ cdef class Sifter:
 
     def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, complain, note, watch, bytes path, *,
                   bint invert=False, bint counting=False, bint raising=False, Py_ssize_t limit=-1, bint apart=False,
-                  bint placed=False):
+                  bint placed=False, counter=None):
         self.machine = machine
         self.decoder = decoder
         self.judge = judge

@@ -805,7 +805,7 @@ def property_names(bytes line not None):
         end = string_end(start, stop, stop, &flag)
         if end == NULL or flag:
             return None
-        numbers[count] = hashed(start, end - start)
+        numbers[count] = text_hash(start, end - start)
         for before in range(count):
             if numbers[before] == numbers[count]:  # most likely twice the same
                 return None
