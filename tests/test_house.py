@@ -52,13 +52,14 @@ INSIDE = {
     " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
-    "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
+    "columns": "wordings lookup frames _arrow _sets _columns _kernel _formulas _answers __init__",
     "index": "computed _segment _memtable _postings _candidates _index _reader __init__",
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records _amqp mq __init__",
-    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract"
-    " compare.writing compare.__init__ compare.gaps compare.changes compare.canonical compare.rewrites compare.doubles"
+    "analysis": "readings explain.near explain.change explain._tally explain.account explain explain.__init__ compare"
+    " compare.contract compare.writing compare.__init__ compare.gaps compare.changes compare.canonical compare.rewrites"
+    " compare.doubles"
     " compare.meaning compare.migrate compare.audit lint.findings lint.chains lint.tests lint.names lint.products"
     " lint.contracts lint lint.__init__ explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
