@@ -309,6 +309,24 @@ def compound(kind: str, items: list[bytes], rng: random.Random | None = None) ->
     return bytes([code, len(body) + 1, count]) + body
 
 
+def message(priority: int, properties: dict[str, int | str], data: bytes) -> bytes:
+    """Write a message of a priority, properties and data."""
+    entries = [
+        part
+        for name, value in properties.items()
+        for part in (
+            sized(0xA1, name.encode()),
+            sized(0xA1, value.encode()) if isinstance(value, str) else b"\x71" + struct.pack(">i", value),
+        )
+    ]
+    parts = (
+        (0, compound("list", [b"\x40", bytes([0x50, priority])])),
+        (4, compound("map", entries)),
+        (5, sized(0xA0, data)),
+    )
+    return b"".join(bytes([0, 0x53, 0x70 + place]) + value for place, value in parts)
+
+
 def leaf(rng: random.Random, code: int) -> bytes:
     """Write a value that has no others in it."""
     if code in FIXED:

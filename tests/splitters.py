@@ -10,7 +10,8 @@ from mqsel import formats
 from mqsel.errors import DecodeError, FileError, PropertyTypeError
 from mqsel.files import amqsbcg, qload
 from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
-from mqsel.files.run.work import REPORTED, Complaint, Tally, said
+from mqsel.files.framings import FORMATS
+from mqsel.files.run.work import REPORTED, Complaint, Tally, first_note, said
 from mqsel.files.wordings import bad_prefix
 from mqsel.names import look_up
 
@@ -21,9 +22,9 @@ def lines_of(data):
     return list(io.BytesIO(data.removeprefix(BOM)))
 
 
-def framed(data, path):
+def framed(data, path, is_alone=lambda data: data[:4] in STRUC_IDS):
     """Split bytes into messages with their length in front."""
-    if data[:4] in STRUC_IDS:
+    if is_alone(data):
         yield Piece(0, data, data)
         return
     at = 0
@@ -90,7 +91,26 @@ def of_amqsbcg(data, path):
         yield trouble
 
 
-SPLITTERS = {"mq": framed, "qload": of_qload, "amqsbcg": of_amqsbcg}
+def of_amqp(data, path):
+    """Split AMQP messages with their length in front."""
+
+    def begins(at):
+        number = data[at + 2 : at + 3] if data[at + 1 : at + 2] == b"\x53" else data[at + 9 : at + 10]
+        is_number = data[at + 1 : at + 2] == b"\x53" or data[at + 1 : at + 9] == b"\x80" + bytes(7)
+        is_text = data[at + 1 : at + 2] in (b"\xa3", b"\xb3") and b"amqp:" in (
+            data[at + 3 : at + 8],
+            data[at + 6 : at + 11],
+        )
+        return data[at : at + 1] == b"\0" and (is_text or (is_number and number != b"" and 0x70 <= number[0] <= 0x78))
+
+    def is_alone(_):
+        is_length = data[1:2] == b"\x53" and data[3:4] not in (b"\x40", b"\x45", b"") and begins(4)
+        return begins(0) and not is_length
+
+    return framed(data, path, is_alone)
+
+
+SPLITTERS = {"mq": framed, "amqp": of_amqp, "qload": of_qload, "amqsbcg": of_amqsbcg}
 
 
 def shown(piece):
@@ -100,7 +120,8 @@ def shown(piece):
 
 def sifted(matcher, ask, data, path="-"):
     """Return what sifting a file must return: what is asked for, in one or as items, the complaints, the counts."""
-    decoder = matcher.decoder("mq")
+    kind = FORMATS[ask.format].message
+    decoder = matcher.decoder(kind)
     tally, items, complaints = Tally(), [], []
     head = b""
     for piece in SPLITTERS[ask.format](data, path):
@@ -122,10 +143,13 @@ def sifted(matcher, ask, data, path="-"):
                 break
             continue
         if decoder.noted and tally.note is None:
-            tally.note = (piece.place, formats.first_note(piece.message))
+            tally.note = (piece.place, first_note(ask.format, piece.message))
         if truth == 2:
             tally.unknown += 1
-            found = formats.properties(piece.message, matcher.properties)
+            names = matcher.properties
+            found = (
+                formats.properties(piece.message, names) if kind == "mq" else {name: message[name] for name in names}
+            )
             tally.missing.update(
                 name for name in matcher.properties if look_up(found, name, matcher.dialect.headers) is None
             )

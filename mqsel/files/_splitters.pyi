@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable, Mapping
 from typing import IO, Protocol, final
 
@@ -21,7 +22,7 @@ class Splitter:
 
 @final
 class Framed(Splitter):
-    def __new__(cls, path: str, most: int) -> Framed: ...
+    def __new__(cls, path: str, most: int, alone: re.Pattern[bytes]) -> Framed: ...
 
 @disjoint_base
 class Lines(Splitter):

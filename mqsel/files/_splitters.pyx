@@ -17,7 +17,6 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from mqsel.errors import FileError
 from mqsel.files.dumps import BLANK as _BLANK
-from mqsel.files.dumps import STRUC_IDS as _STRUC_IDS
 from mqsel.files.dumps import Piece
 from mqsel.files.wordings import bad_line, bad_prefix
 from mqsel.formats.mqmd import MQMD as _MQMD
@@ -49,6 +48,7 @@ cdef extern from *:
 cdef enum:
     BLOCK = 1 << 18         # bytes that are read at once: they stay in the cache while they are looked at
     LOOKED_AT = 1 << 13     # bytes of the beginning that may have been looked at
+    BEGINNING = 16          # of these a file shows whether it is one message
     LONG_LINE = 1 << 20     # bytes that count as a line, at most
     LONG_FIELD = 1000       # bytes of a line A
     MD_LENGTH_1 = 324       # bytes of an MQMD
@@ -164,20 +164,29 @@ cdef class Splitter:
 
 @cython.final
 cdef class Framed(Splitter):
-    """Finds messages with their length in front, or the one that is the file."""
+    """Finds messages with their length in front, or the one that is the file.
 
+    Args:
+        path: of the file.
+        alone: found in the first bytes of a file that is one message.
+    """
+
+    cdef object alone
     cdef bint is_begun
     cdef bint is_whole      # the file is one message
     cdef Py_ssize_t passed  # bytes before the rest of the block
 
+    def __cinit__(self, path, most, alone):
+        self.alone = alone
+
     cdef int find(self) except -1:
         cdef Py_ssize_t left = self.limit - self.at
         cdef Py_ssize_t size = 0
-        if self.is_over or (left < 4 and not self.is_last):
+        if self.is_over or (left < (4 if self.is_begun else BEGINNING) and not self.is_last):
             return MORE
         if not self.is_begun:
             self.is_begun = True
-            self.is_whole = left >= 4 and bytes_of(self.at, self.at + 4) in _STRUC_IDS
+            self.is_whole = self.alone.match(bytes_of(self.at, self.at + min(left, BEGINNING))) is not None
         if self.is_whole:
             return self.find_whole(left)
         if left == 0:

@@ -5,7 +5,8 @@ how its place is named. Everything that reads files of messages does so through 
 added by a row. Reads no more of a file than one message, or a block of lines. Knows no selectors. Follows formats §8.
 
 In a length-prefixed file four bytes, a big-endian number, are the length of the message that follows. A file that
-begins with a structure (MQMD, MQRFH2) is one message: no message is as long as ``MD  `` would be as a length.
+begins with a structure (MQMD, MQRFH2), or a section of AMQP, is one message: none is as long as ``MD  `` is as a
+length.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
 from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError, visible
@@ -38,8 +40,20 @@ Source = Iterator[Piece | FileError]
 # ---- bytes -------------------------------------------------------------------------------------------------------
 
 
-def _framed(path: str) -> Splitter:
-    return Framed(path, MAX_MESSAGE)
+def _framed(alone: re.Pattern[bytes], path: str) -> Splitter:
+    return Framed(path, MAX_MESSAGE, alone)
+
+
+_MQ = re.compile(b"|".join(map(re.escape, STRUC_IDS)))
+# A section begins with 0x00 and a descriptor, as does a length of some millions: with that in front, another begins
+# behind it, which it does not behind the beginning of a section unless that is empty.
+_SECTION = rb"\0(?:\x53[\x70-\x78]|\x80\0{7}[\x70-\x78]|(?:\xa3.|\xb3.{4})amqp:)"
+_AMQP = re.compile(rb"(?!\0\x53.[^\x40\x45]" + _SECTION + rb")" + _SECTION, re.DOTALL)
+
+
+def _start(section: bytes) -> re.Pattern[bytes]:
+    """Return what begins messages, with their length in front or without."""
+    return re.compile(rb"\A(?:.{4})?(?:" + section + rb")", re.DOTALL)
 
 
 def length_prefixed(message: bytes) -> bytes:
@@ -87,10 +101,18 @@ FORMATS = {
     "mq": FileFormat(
         "bytes: messages with their length in front (4 bytes, big-endian), or one message; of a directory every file",
         "mq",
-        _framed,
-        re.compile(rb"\A(?:....)?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + b")", re.DOTALL),
+        partial(_framed, _MQ),
+        _start(_MQ.pattern),
         "byte",
         ".mq",
+    ),
+    "amqp": FileFormat(
+        "bytes: AMQP 1.0 messages with their length in front (4 bytes, big-endian), or one message",
+        "amqp",
+        partial(_framed, _AMQP),
+        _start(_SECTION),
+        "byte",
+        ".amqp",
     ),
     "qload": FileFormat("text that dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
     "amqsbcg": FileFormat(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import amqp
 import pytest
 from conftest import VECTORS_ROOT, json_lines
 from printer import amqsbcg_text
@@ -228,7 +229,9 @@ def _by_message(content: bytes, kind: str) -> Heard:
             heard.tally.messages += 1
             before = heard.tally.selected
             try:
-                heard.judge(head + piece.raw, formats.properties(piece.message))
+                read = MATCHER.decoder("amqp")(piece.message) if kind == "amqp" else None
+                found = {name: read[name] for name in MATCHER.properties} if read else formats.properties(piece.message)
+                heard.judge(head + piece.raw, found)
             except MqselError as error:
                 heard.refuse(piece.place, error)
             head = head if heard.tally.selected == before else b""
@@ -243,11 +246,14 @@ def _without_path(heard: Heard) -> tuple[Any, ...]:
 def _contents(kind: str, rng: random.Random) -> Iterator[bytes]:
     write = {
         "mq": length_prefixed,
+        "amqp": length_prefixed,
         "qload": lambda message: b"* QLOAD\n" * rng.randrange(2) + qload_text(message),
         "amqsbcg": lambda message: b"$ amqsbcg Q\n" * rng.randrange(2) + amqsbcg_text(message),
     }[kind]
     good = [
-        mq.encode({"Priority": n}, {"color": color, "weight": n}, b"data" * 50)
+        amqp.message(n, {"color": color, "weight": n}, b"data" * 50)
+        if kind == "amqp"
+        else mq.encode({"Priority": n}, {"color": color, "weight": n}, b"data" * 50)
         for n in range(1, 9)
         for color in ("blue", "red")
     ]

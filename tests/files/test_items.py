@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import amqp
 import pytest
 from conftest import VECTORS_ROOT, json_lines
 from printer import BANNER, TRAILER, amqsbcg_text, mqmd
@@ -33,6 +34,7 @@ from mqsel.files.run.work import Ask
 from mqsel.formats import mq, records
 from mqsel.formats.jsonl import message_from_json, object_from_json
 
+AMQP = [amqp.message(n % 10, {"n": n, "color": "blue" if n % 3 else "red"}, b"x" * n) for n in range(13)]
 MESSAGES = [mq.encode({"Priority": n % 10}, {"n": n, "color": "blue" if n % 3 else "red"}, b"x" * n) for n in range(12)]
 BROKEN = mqmd({"Format": "MQHRF2"}) + b"RFH \0\0\0\2"
 SELECTOR = "n >= 0 AND color = 'blue' OR JMSPriority > 3 OR JMSMessageID IS NOT NULL OR JMSType IS NULL"
@@ -74,6 +76,8 @@ CONTENTS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "mq": ("mq", lambda: _dumps(lambda message, _: length_prefixed(message))),
     "mq, cut": ("mq", lambda: _dumps(lambda message, _: length_prefixed(message))[:-1]),
     "mq, one": ("mq", lambda: MESSAGES[1]),
+    "amqp": ("amqp", lambda: _dumps(lambda _, n: length_prefixed(AMQP[n]))),
+    "amqp, one": ("amqp", lambda: AMQP[1]),
     "qload": ("qload", lambda: _dumps(lambda message, _: qload_text(message))),
     "qload, comments": (
         "qload",

@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import amqp
 from fuzzing import begun
 from printer import TRAILER, amqsbcg_text
 from splitters import SPLITTERS, joined, shown, sifted
@@ -146,7 +147,7 @@ def check_file(rng: random.Random, seeds: list[bytes]) -> int:
         data = stream.read()
     except (OSError, EOFError, zlib.error):
         return len(data)
-    for framing in FRAMINGS:
+    for framing in (*FRAMINGS, "amqp"):
         check_both_ways(rng, data, framing)
         messages, raw = read(data, framing)
         if FORMATS[framing].place == "line":
@@ -181,6 +182,8 @@ def main() -> int:
     message = mq.encode({"Priority": 7}, {"color": "blue", "weight": ("int32", 3000)}, b"<order/>" * 20)
     short = mq.encode({"GroupId": b"G" * 24}, {"color": "blue"}, b"x", version=1)
     seeds += [qload_text(message) * 3, length_prefixed(message) * 3, message, amqsbcg_text(message) * 3]
+    section = amqp.message(7, {"color": "blue", "weight": 3000}, b"<order/>")
+    seeds += [length_prefixed(section) * 3, section, b"\0\x53\x70\x45" + section]
     seeds += [amqsbcg_text(short, properties=["a : 1"]) + amqsbcg_text(short, properties=[]) + TRAILER]
     seeds += [b"* QLOAD\n* x\n\n" + qload_text(short) + b"* c\n\n" + qload_text(message) * 2]
     known = [
