@@ -15,6 +15,7 @@ import math
 import os
 import shutil
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,8 @@ import workloads
 
 import mqsel
 from mqsel.files.framings import length_prefixed, pieces
+from mqsel.formats import mq
+from mqsel.values import Int32
 
 LINES = 400_000
 SELECTOR = test_jsonl.SELECTOR
@@ -149,6 +152,7 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
         commands = {"mqsel": match(SELECTOR, paths[form]), **peers(paths[of], "orjson")}
         yield Case(f"JSON lines, {form}", commands, wanted, _ratio("orjson"), "≤ 0.5 × orjson, m.filter", 0.5)
     yield from _others(folder, scale)
+    yield _amqp_beside_mq(folder, scale)
     packed = folder / "plain.jsonl.gz"
     with Path(plain).open("rb") as lines, gzip.open(packed, "wb", 6) as out:
         shutil.copyfileobj(lines, out)
@@ -210,6 +214,45 @@ def _others(folder: Path, scale: int) -> Iterator[Case]:
             {"mqsel": match("--format", kind, text, str(path))},
             wanted * times, lambda taken, size=size: size / taken["mqsel"] / 1e6, f"≥ {limit:,.0f} MB/s", -limit,
         )  # fmt: skip
+
+
+def _amqp(priority: int, properties: dict[str, Int32 | str], data: bytes) -> bytes:
+    """Write an AMQP 1.0 message: a header, application properties and data."""
+    entries = b"".join(
+        b"\xa1"
+        + bytes([len(name)])
+        + name.encode()
+        + (
+            b"\xa1" + bytes([len(value)]) + value.encode()
+            if isinstance(value, str)
+            else b"\x71" + struct.pack(">i", value)
+        )
+        for name, value in properties.items()
+    )
+    header = b"\xc0\4\2\x40\x50" + bytes([priority])
+    application = b"\xd1" + struct.pack(">II", len(entries) + 4, 2 * len(properties)) + entries
+    sections = {0x70: header, 0x74: application, 0x75: b"\xb0" + struct.pack(">I", len(data)) + data}
+    return b"".join(bytes([0, 0x53, code]) + value for code, value in sections.items())
+
+
+def _amqp_beside_mq(folder: Path, scale: int) -> Case:
+    """Return the case of AMQP messages beside those of IBM MQ with the same twenty properties."""
+    paths = {"mqsel": ("amqp", folder / "amqp"), "MQRFH2": ("mq", folder / "mq")}
+    messages: dict[str, list[bytes]] = {"amqp": [], "mq": []}
+    for number in range(6):
+        properties: dict[str, Int32 | str] = {
+            f"property{place:02}": Int32(place * 100) if place % 2 == 0 else f"the value of {place:02}"
+            for place in range(20)
+        }
+        properties |= {"property04": Int32(2500 if number % 2 else 500), "property15": "blue" if number % 3 else "red"}
+        messages["amqp"].append(_amqp(4, properties, b"data"))
+        messages["mq"].append(mq.encode({"Format": "MQSTR"}, properties, b"data"))
+    times = 30_000 * scale
+    for kind, path in paths.values():
+        path.write_bytes(b"".join(map(length_prefixed, messages[kind])) * times)
+    text = "property15 = 'blue' AND property04 > 1000"
+    commands = {name: match("--format", kind, text, str(path)) for name, (kind, path) in paths.items()}
+    return Case("AMQP beside MQRFH2, twenty properties", commands, 2 * times, _ratio("MQRFH2"), "≤ 1.5 × MQRFH2", 1.5)
 
 
 # ---- the clock ---------------------------------------------------------------------------------------------------

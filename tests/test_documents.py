@@ -21,7 +21,10 @@ NAMES = [path.relative_to(path.parents[len(path.parts) - len(ROOT.parts) - 1]).a
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CITED = re.compile(r"\b(language|formats|selection|spark|machine)((?:(?:,| and| to)? §\d+)+)")
 # The titles of public pages that a source may name.
-PAGES = re.compile(r"(?:IBM MQ 9\.4|Jakarta Messaging 3\.1|Java SE|APAR|the framing of mqsel itself)\b")
+PAGES = re.compile(
+    r"(?:IBM MQ 9\.4|Jakarta Messaging 3\.1|Java SE|APAR|AMQP 1\.0|AMQP JMS Mapping 1\.0|python-qpid-proton|apache"
+    r"|the framing of mqsel itself)\b"
+)
 
 
 def blocks(document: Path, language: str) -> list[tuple[int, str]]:

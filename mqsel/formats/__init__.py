@@ -155,9 +155,11 @@ def _record_decoder(schema: RecordSchema, names: Sequence[str], types: Mapping[s
 
 
 def _amqp_decoder(names: Sequence[str], *, naming: str | None = None) -> Decoder:
-    from mqsel.formats._amqp import AMQPDecoder  # noqa: PLC0415 (likewise)
+    from mqsel.formats import _amqp, amqp  # noqa: PLC0415 (likewise)
 
-    return AMQPDecoder(names, naming=naming)
+    if naming is not None and naming not in amqp.NAMINGS:
+        raise ArgumentError(f"naming is {naming!r}: expected one of {', '.join(map(repr, amqp.NAMINGS))}")
+    return _amqp.AMQPDecoder(names, naming=naming)
 
 
 def _inspect_amqp(message: bytes, _: Mapping[str, str]) -> Inspection:

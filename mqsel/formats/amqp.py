@@ -218,6 +218,7 @@ def name_of(place: Place) -> str:
     return f"{FIELD}{place.field.replace('-', '_')}" if is_field else f"{ANNOTATION}{place.field}"
 
 
+NAMINGS = ("mqi", "jms", "any", "sections", "folded")
 INSPECTED = (*_CLIENT, *map(name_of, (source.places[0] for source in _FIELDS.values())))  # the names of what is no map
 
 

@@ -192,6 +192,10 @@ def test_what_is_no_message() -> None:
         read("text", ())  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="does not take these options: strip"):
         formats.decoder("amqp", (), strip=True)
+    with pytest.raises(
+        ArgumentError, match="naming is 'JMS': expected one of 'mqi', 'jms', 'any', 'sections', 'folded'"
+    ):
+        formats.decoder("amqp", (), naming="JMS")
 
 
 def test_notes_are_counted() -> None:
