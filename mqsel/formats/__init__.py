@@ -16,7 +16,7 @@ from mqsel.formats._json import JSONDecoder, property_names
 from mqsel.formats._mq import MQDecoder
 from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
-from mqsel.formats.jsonl import inspect_json
+from mqsel.formats.jsonl import WholeJSONDecoder, inspect_json
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import SCHEMAS, RecordSchema, inspect_record, reader
 from mqsel.names import JMS_DESCRIPTOR
@@ -126,6 +126,7 @@ class MessageFormat(NamedTuple):
         inspect: returns the `Inspection` of one message as it stands in a file, with declared types.
         has_mqmd: it has a message descriptor, so what a queue manager does with messages applies to it.
         has_naming: the option ``naming`` says whose names headers have.
+        whole: returns, for names of properties, the decoder of messages with all that they have; None where none does.
     """
 
     decoder: Callable[..., Decoder]
@@ -133,6 +134,7 @@ class MessageFormat(NamedTuple):
     inspect: Callable[[bytes, Mapping[str, str]], Inspection]
     has_mqmd: bool = False
     has_naming: bool = False
+    whole: Callable[[Sequence[str]], Decoder] | None = None
 
 
 def _mq_decoder(
@@ -176,7 +178,7 @@ FORMATS = {
         has_mqmd=True,
     ),
     "amqp": MessageFormat(_amqp_decoder, ("naming",), _inspect_amqp, has_naming=True),
-    "json": MessageFormat(JSONDecoder, (), lambda message, _: inspect_json(message)),
+    "json": MessageFormat(JSONDecoder, (), lambda message, _: inspect_json(message), whole=WholeJSONDecoder),
     **{
         name: MessageFormat(partial(_record_decoder, schema), ("types",), partial(inspect_record, schema))
         for name, schema in SCHEMAS.items()
@@ -200,7 +202,13 @@ def names_of(message: bytes, kind: str, types: Mapping[str, str]) -> tuple[str, 
 FormatName = Literal["mq", "amqp", "json", "connect", "connect-ibm", "lenses", "nifi", "pulsar"]
 
 
-def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)
+def decoder(
+    format: str,  # noqa: A002 (the word of the command line)
+    names: Sequence[str],
+    *,
+    in_any_case: bool = False,
+    **options: Any,
+) -> Decoder:
     """Return a decoder, which turns one raw message into what a machine reads quickest: a mapping, or a `Record`.
 
     The record is the same one each time, filled anew. "mq" takes the options ``strip`` and ``ccsid``;
@@ -210,7 +218,10 @@ def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # no
     without it those of all products. Records of other tools, by the names of `mqsel.formats.records.SCHEMAS`,
     take ``types``, which declares the types they lost.
 
-    Raises: ArgumentError: no such format or option.
+    Args:
+        in_any_case: whether some names count without regard to case; then what is returned has all names of a message.
+
+    Raises: ArgumentError: no such format or option, or one that is read by name alone.
     """
     if format not in FORMATS:
         raise ArgumentError(f"format is {format!r}: expected one of {', '.join(map(repr, FORMATS))}")
@@ -218,4 +229,11 @@ def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # no
     if not options.keys() <= set(row.options):
         unknown = ", ".join(name for name in options if name not in row.options)
         raise ArgumentError(f"format {format!r} does not take these options: {unknown}")
-    return row.decoder(names, **options)
+    if in_any_case and row.whole is None:
+        readable = ", ".join(repr(name) for name, one in FORMATS.items() if one.whole is not None)
+        raise ArgumentError(
+            f"messages of the format {format!r} are read by names as they are spelled: expected {readable}, columns or "
+            "mappings, since this dialect reads names without regard to case",
+            hint="convert the messages to JSON lines",
+        )
+    return row.decoder(names, **options) if row.whole is None or not in_any_case else row.whole(names)

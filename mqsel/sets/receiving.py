@@ -25,11 +25,16 @@ _ANY = [(name, bytes(24)) for name in COMPARED]
 class Selectors(Protocol):
     """A set of selectors.
 
-    Attributes: properties: names that its selectors read.
+    Attributes:
+        properties: names that its selectors read.
+        in_any_case: whether some of them count without regard to case.
     """
 
     @property
     def properties(self) -> tuple[str, ...]: ...
+
+    @property
+    def in_any_case(self) -> bool: ...
 
     def dialects(self) -> list[tuple[int, Dialect]]:
         """List the dialects of all selectors, by place."""
@@ -61,7 +66,7 @@ class PropertyDecoder:
             self.changes = changes
 
     def renew(self) -> None:
-        self.quick = self.make(self.selectors.properties)
+        self.quick = self.make(self.selectors.properties, in_any_case=self.selectors.in_any_case)
 
 
 class HeaderDecoder(PropertyDecoder):
@@ -95,6 +100,7 @@ class QueueManager(PropertyDecoder):
         names = self.selectors.properties
         if self.options:
             names = tuple(dict.fromkeys((*names, *_IDENTIFIERS.values())))
+        self.make(names, in_any_case=self.selectors.in_any_case)  # refuses
         self.quick = self.make(names, invalid_names="never" if self.never else "ignore")
         self.tolerant = self.make(names, invalid_names="ignore")
         self.by_identifier: dict[tuple[str, bytes], list[int]] = {}
