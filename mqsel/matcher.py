@@ -79,7 +79,7 @@ class Matcher(Machine):
         schema: layout of the sequences it takes as messages, or None.
         program: the verified `Program`.
         properties: names of the properties it reads, in order of first reading.
-        in_any_case: whether they count without regard to case.
+        in_any_case: those of them that count without regard to case.
         constant: the truth of a selector that reads no property, else None.
         match_option: ``(name, identifier)`` where a queue manager would match a message or correlation identifier of
             24 bytes instead of running the selector, else None (*IBM MQ 9.4, MatchOptions*).
@@ -100,8 +100,8 @@ class Matcher(Machine):
         return self.program.slots
 
     @property
-    def in_any_case(self) -> bool:
-        return core_of(self.dialect).naming == "folded"
+    def in_any_case(self) -> tuple[str, ...]:
+        return self.properties if core_of(self.dialect).naming == "folded" else ()
 
     # What is not part of the program is read from the text when somebody asks.
 

@@ -6,17 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from mqsel.errors import ArgumentError
 from mqsel.formats._decoder import Decoder
-from mqsel.formats._json import JSONDecoder, property_names
+from mqsel.formats._json import JSONDecoder, WholeJSONDecoder, property_names
 from mqsel.formats._mq import MQDecoder
 from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
-from mqsel.formats.jsonl import WholeJSONDecoder, inspect_json
+from mqsel.formats.jsonl import inspect_json
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import SCHEMAS, RecordSchema, inspect_record, reader
 from mqsel.names import JMS_DESCRIPTOR
@@ -206,7 +206,7 @@ def decoder(
     format: str,  # noqa: A002 (the word of the command line)
     names: Sequence[str],
     *,
-    in_any_case: bool = False,
+    in_any_case: Collection[str] = (),
     **options: Any,
 ) -> Decoder:
     """Return a decoder, which turns one raw message into what a machine reads quickest: a mapping, or a `Record`.
@@ -219,7 +219,7 @@ def decoder(
     take ``types``, which declares the types they lost.
 
     Args:
-        in_any_case: whether some names count without regard to case; then what is returned has all names of a message.
+        in_any_case: those that count without regard to case; where there are some, all names of a message are returned.
 
     Raises: ArgumentError: no such format or option, or one that is read by name alone.
     """

@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import Any
 
 from mqsel.errors import PropertyTypeError, type_name
-from mqsel.formats._decoder import Decoder
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.wordings import broken_json
@@ -126,13 +125,6 @@ def message_from_json(text: str | bytes, names: Iterable[str] | None = None) -> 
             with suppress(PropertyTypeError):
                 message[name] = typed(name, value)
     return message
-
-
-class WholeJSONDecoder(Decoder):
-    """Reads all that JSON lines have: for properties whose names count without regard to case."""
-
-    def __call__(self, message: str | bytes) -> dict[str, Any]:
-        return message_from_json(message)
 
 
 def in_json(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,14 +27,14 @@ class Selectors(Protocol):
 
     Attributes:
         properties: names that its selectors read.
-        in_any_case: whether some of them count without regard to case.
+        in_any_case: those of them that count without regard to case.
     """
 
     @property
     def properties(self) -> tuple[str, ...]: ...
 
     @property
-    def in_any_case(self) -> bool: ...
+    def in_any_case(self) -> tuple[str, ...]: ...
 
     def dialects(self) -> list[tuple[int, Dialect]]:
         """List the dialects of all selectors, by place."""

@@ -437,9 +437,10 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return tuple(dict.fromkeys(name.removesuffix(ANY_CASE) for name, _, kind in read if kind != "test"))
 
     @property
-    def in_any_case(self) -> bool:
-        """Whether some of them count without regard to case."""
-        return any(parted(name)[0].endswith(ANY_CASE) for name in self._reader.index.names)
+    def in_any_case(self) -> tuple[str, ...]:
+        """Those of them that count without regard to case."""
+        read = dict.fromkeys(parted(name)[0] for name in self._reader.index.names)
+        return tuple(name.removesuffix(ANY_CASE) for name in read if name.endswith(ANY_CASE))
 
     # ---- messages ----------------------------------------------------------------------------------------------------
 
