@@ -68,10 +68,10 @@ def test_keys_of_maps_refuse() -> None:
     """Where a property would be a key of a map, or of an array, it is refused; a place says which key it is."""
     for held in ("map<string, string>", "array<struct<key: string, value: string>>"):
         rows = f"headers {held}, n int"
-        with pytest.raises(mqsel.PropertyTypeError, match="'Color' would be a key of .*: expected a column"):
-            plan({"a": TEXT}, rows, dialect=AZURE, properties=layout(members="headers"))
+        with pytest.raises(mqsel.PropertyTypeError, match="'Color' would be a key of"):
+            plan(TEXT, rows, dialect=AZURE, properties=layout(members="headers"))
         mapped = {"COLOR": "headers.color", "sys.label": "headers.l"}
-        assert not plan({"a": TEXT}, rows, dialect=AZURE, properties=mapped).warnings
+        assert not plan(TEXT, rows, dialect=AZURE, properties=mapped).warnings
 
 
 @pytest.mark.usefixtures("spark")
