@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from collections import UserDict
 from typing import TYPE_CHECKING, Any
@@ -140,7 +141,7 @@ COLUMN_WAYS: dict[str, Callable[[mqsel.Matcher, Read], object]] = {
 }
 
 
-def _outcome(way: Callable[[mqsel.Matcher, Read], object], matcher: mqsel.Matcher, message: Read) -> object:
+def _outcome(way: Callable[[Any, Any], object], matcher: Any, message: Any) -> object:
     try:
         return way(matcher, message)
     except UndocumentedError:
@@ -224,7 +225,7 @@ def test_formats_that_are_read_by_name_refuse() -> None:
     matcher = mqsel.compile("Color = 'red'", dialect=AZURE)
     for name in ("mq", "connect", "pulsar"):
         for selects in (matcher, _mixed(matcher)):
-            with pytest.raises(ArgumentError, match="read by names as they are spelled: expected 'json', columns"):
+            with pytest.raises(ArgumentError, match="as they are spelled: expected 'amqp', 'json', columns"):
                 selects.decoder(name)
     later = mqsel.SelectorSet({"a": "x = 1"})
     decode = later.decoder("mq")
@@ -270,3 +271,36 @@ def test_folded() -> None:
     """`folded` calls a name as it is wanted, and what is no text is no name."""
     wanted = by_casefold(["Color", "Stra\u00dfe"])
     assert folded({5: 1, "COLOR": 2, "STRASSE": 3, "x": 4}.items(), wanted) == {"Color": 2, "Stra\u00dfe": 3}
+
+
+def _amqp(subject: str, **application: str) -> bytes:
+    """Write an AMQP message: AMQP 1.0, §3.2."""
+
+    def text(value: str) -> bytes:
+        return b"\xa1" + bytes([len(value.encode())]) + value.encode()
+
+    fields = b"\x40\x40\x40" + text(subject)
+    pairs = b"".join(text(one) for pair in application.items() for one in pair)
+    properties = b"\x00\x53\x73\xc0" + bytes([len(fields) + 1, 4]) + fields
+    return properties + b"\x00\x53\x74\xc1" + bytes([len(pairs) + 1, 2 * len(application)]) + pairs
+
+
+def _of_raw(selects: Any, raw: bytes) -> bool:
+    message = selects.decoder("amqp")(raw)
+    return selects.matches(message) if isinstance(selects, mqsel.Matcher) else _selected(selects.match(message))
+
+
+def test_amqp() -> None:
+    """Application properties of AMQP count in any case, beside headers of the scope sys, for a matcher and for sets."""
+    matcher = mqsel.compile("Color = 'red' AND sys.LABEL = 'x'", dialect=AZURE)
+    messages = {
+        _amqp("x", COLOR="red"): True,
+        _amqp("y", color="red"): False,
+        _amqp("x", color="red", **{"sys.Label": "z", "Other": "1", "other": "2"}): True,
+        _amqp("x", color="red", Color="red"): f"'color' and 'Color' {CLASH}",
+    }
+    for raw, expected in messages.items():
+        for selects in (matcher, _mixed(matcher), mqsel.SelectorSet({"a": matcher}, dialect=AZURE)):
+            assert _outcome(_of_raw, selects, raw) == expected
+    assert pickle.loads(pickle.dumps(matcher.decoder("amqp"))).names == ("Color", "sys.LABEL")
+    assert pickle.loads(pickle.dumps(matcher.decoder("json"))).names == ("Color", "sys.LABEL")

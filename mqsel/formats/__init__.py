@@ -134,7 +134,7 @@ class MessageFormat(NamedTuple):
     inspect: Callable[[bytes, Mapping[str, str]], Inspection]
     has_mqmd: bool = False
     has_naming: bool = False
-    whole: Callable[[Sequence[str]], Decoder] | None = None
+    whole: Callable[..., Decoder] | None = None
 
 
 def _mq_decoder(
@@ -164,6 +164,12 @@ def _amqp_decoder(names: Sequence[str], *, naming: str | None = None) -> Decoder
     return _amqp.AMQPDecoder(names, naming=naming)
 
 
+def _whole_amqp_decoder(names: Sequence[str], *, naming: str | None = None) -> Decoder:
+    from mqsel.formats._amqp import WholeAMQPDecoder  # noqa: PLC0415 (likewise)
+
+    return WholeAMQPDecoder(names, naming=naming)
+
+
 def _inspect_amqp(message: bytes, _: Mapping[str, str]) -> Inspection:
     from mqsel.formats import _amqp, amqp  # noqa: PLC0415 (likewise)
 
@@ -177,7 +183,7 @@ FORMATS = {
         lambda message, _: inspect(message),
         has_mqmd=True,
     ),
-    "amqp": MessageFormat(_amqp_decoder, ("naming",), _inspect_amqp, has_naming=True),
+    "amqp": MessageFormat(_amqp_decoder, ("naming",), _inspect_amqp, has_naming=True, whole=_whole_amqp_decoder),
     "json": MessageFormat(JSONDecoder, (), lambda message, _: inspect_json(message), whole=WholeJSONDecoder),
     **{
         name: MessageFormat(partial(_record_decoder, schema), ("types",), partial(inspect_record, schema))
@@ -236,4 +242,4 @@ def decoder(
             "mappings, since this dialect reads names without regard to case",
             hint="convert the messages to JSON lines",
         )
-    return row.decoder(names, **options) if row.whole is None or not in_any_case else row.whole(names)
+    return row.decoder(names, **options) if row.whole is None or not in_any_case else row.whole(names, **options)

@@ -757,6 +757,9 @@ cdef class JSONDecoder(Decoder):
 cdef class WholeJSONDecoder(Decoder):
     """Reads all that JSON lines have: for properties whose names count without regard to case."""
 
+    def __reduce__(self):
+        return WholeJSONDecoder, (self.names,)
+
     def __call__(self, line):
         return _jsonl.message_from_json(line)
 

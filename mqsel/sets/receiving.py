@@ -74,7 +74,8 @@ class HeaderDecoder(PropertyDecoder):
 
     def renew(self) -> None:
         namings = {core_of(dialect).naming for _, dialect in self.selectors.dialects()}
-        self.quick = self.make(self.selectors.properties, naming=namings.pop() if len(namings) == 1 else None)
+        naming = namings.pop() if len(namings) == 1 else None
+        self.quick = self.make(self.selectors.properties, naming=naming, in_any_case=self.selectors.in_any_case)
 
 
 class QueueManager(PropertyDecoder):
