@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import mqsel
+from mqsel.analysis.compare.audit import audit
 from mqsel.cli import main
 from mqsel.columns import _answers
 from mqsel.errors import ArgumentError, PropertyTypeError, UndocumentedError
@@ -304,3 +305,20 @@ def test_amqp() -> None:
             assert _outcome(_of_raw, selects, raw) == expected
     assert pickle.loads(pickle.dumps(matcher.decoder("amqp"))).names == ("Color", "sys.LABEL")
     assert pickle.loads(pickle.dumps(matcher.decoder("json"))).names == ("Color", "sys.LABEL")
+
+
+def test_selectors_are_compared_by_names_in_any_case() -> None:
+    """Two selectors that spell a name in two ways read one property, for relation, gap, audit and a contract."""
+    asked = {"dialect": AZURE}
+    assert str(mqsel.relation("Color IS NULL", "color IS NULL", **asked)) == "equal"
+    assert str(mqsel.relation("Color IS NULL", "COLOR IS NOT NULL", **asked)) == "disjoint"
+    assert mqsel.gap(["Color IS NULL", "COLOR IS NOT NULL"], **asked).message is None
+    required = {"cOLOR": {"type": "string", "required": True}}
+    assert not mqsel.satisfiable("Color IS NULL", given=required, **asked)
+    made = audit([("a", "x IS NULL"), ("b", "X IS NULL"), ("c", "x = 'red'"), ("d", "x > 2")], **asked)
+    assert [one.keys for one in made.equal] == [("a", "b")]
+    # To a selector that reads names as they are spelled they are two; a message that has both is none to the other.
+    exact = mqsel.compile("color IS NOT NULL AND Color IS NOT NULL", dialect="JMS")
+    assert mqsel.relation(mqsel.compile("color IS NOT NULL", dialect=AZURE), exact).both is None
+    parted = mqsel.difference("Color IS NULL AND color IS NOT NULL", AZURE, "JMS")
+    assert [one.field for one in parted.readings] == ["headers"]

@@ -19,7 +19,7 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import code, message_code, page, table
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
 from mqsel.errors import ArgumentError, SelectorError, Span, quoted, type_name
-from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.nodes import And, Identifier, Node
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
@@ -56,6 +56,14 @@ class Known(NamedTuple):
         """Where it is not TRUE."""
         return complement(self.normal.true)
 
+    @property
+    def matches(self) -> Callable[[Message], bool]:
+        """What reports whether it selects a message: not if it has no answer."""
+        core = core_of(self.selector.dialect)
+        if core.is_documented and core.naming != "folded":
+            return self.machine.matches
+        return lambda message: self.truth(message) is Truth.TRUE
+
     def truth(self, message: Message) -> Truth | str:
         """Return the truth of a message as `evaluate` does, or that it is undocumented: ERR counts as FALSE."""
         return counted(answer(self.machine, message))
@@ -77,6 +85,25 @@ def made(text: str, dialect: Dialect) -> Known:
     """
     selector = read_selector(text, dialect)
     return Known(selector, normal(selector), Machine(lower(optimize(selector))))
+
+
+def in_one_spelling(known: Iterable[Known], spelled: dict[str, str] | None = None) -> list[Known]:
+    """Return selectors of which those that read names without regard to case spell each alike, as the first does.
+
+    Args:
+        spelled: how names are spelled by their casefold; it grows.
+    """
+    spelled = {} if spelled is None else spelled
+    found = []
+    for one in known:
+        if one.selector.naming == "folded":
+            own = one.selector.names
+            names = {written: spelled.setdefault(name.casefold(), name) for written, name in own.items()}
+            if names != own:
+                selector = one.selector._replace(names=names)
+                one = one._replace(selector=selector, normal=normal(selector))  # noqa: PLW2901
+        found.append(one)
+    return found
 
 
 def taken(given: str | Machine, dialect: Dialect | str) -> Known:
@@ -176,6 +203,7 @@ def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM
 
 def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
     """Relate two selectors that have been read."""
+    a, b = in_one_spelling((a, b))
     first, second = a.machine.matches, b.machine.matches
     like = _alike(a, b)
     found = functools.partial(search, contract, (a, b))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from mqsel.analysis.compare import Given, Known, contract_of, taken
+from mqsel.analysis.compare import Given, Known, contract_of, in_one_spelling, taken
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.writing import written
 from mqsel.analysis.explain import code, message_code, page, table
@@ -17,6 +17,7 @@ from mqsel.logic.sets import PROPERTY, Values
 from mqsel.logic.solver import Message
 from mqsel.logic.solver.cells import MAX_WORK, find_in_cells
 from mqsel.machine._vm import Machine
+from mqsel.values import Truth
 
 
 class Gap(NamedTuple):
@@ -61,12 +62,12 @@ def gap(
 
 def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: int = MAX_WORK) -> Gap:
     """Return what selectors that have been read leave."""
+    known = in_one_spelling(known)
     naming = known[0].selector.naming if known else "any"
     said, allows = contract.bound([name for one in known for name in one.names], naming) if contract else ([], _any)
-    matches = [one.machine.matches for one in known]
 
     def is_left(message: Message) -> bool:
-        return allows(message) and not any(one(message) for one in matches)
+        return allows(message) and all(one.truth(message) in (Truth.FALSE, Truth.UNKNOWN) for one in known)
 
     others = [one.others for one in known]
     found = find_in_cells([*said, *others], is_left, work=work)
@@ -78,6 +79,7 @@ def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: in
 
 def alone(one: Known, other: Known, contract: Contract | None = None) -> str:
     """Return the selector of exactly what one selects and the other does not; empty where none is found."""
+    one, other = in_one_spelling((one, other))
     naming = one.selector.naming
     said = contract.bound([*one.names, *other.names], naming)[0] if contract else []
     return _written(all_of((one.normal.true, other.others)), said, naming, contract, one)
