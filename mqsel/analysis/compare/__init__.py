@@ -56,6 +56,14 @@ class Known(NamedTuple):
         """Where it is not TRUE."""
         return complement(self.normal.true)
 
+    def spelled(self, names: dict[str, str]) -> Known:
+        """Return it with names as they stand in *names* by their casefold, or else go there, if case does not count."""
+        if self.selector.naming != "folded":
+            return self
+        own = {written: names.setdefault(name.casefold(), name) for written, name in self.selector.names.items()}
+        selector = self.selector._replace(names=own)
+        return self if own == self.selector.names else self._replace(selector=selector, normal=normal(selector))
+
     @property
     def matches(self) -> Callable[[Message], bool]:
         """What reports whether it selects a message: not if it has no answer."""
@@ -85,25 +93,6 @@ def made(text: str, dialect: Dialect) -> Known:
     """
     selector = read_selector(text, dialect)
     return Known(selector, normal(selector), Machine(lower(optimize(selector))))
-
-
-def in_one_spelling(known: Iterable[Known], spelled: dict[str, str] | None = None) -> list[Known]:
-    """Return selectors of which those that read names without regard to case spell each alike, as the first does.
-
-    Args:
-        spelled: how names are spelled by their casefold; it grows.
-    """
-    spelled = {} if spelled is None else spelled
-    found = []
-    for one in known:
-        if one.selector.naming == "folded":
-            own = one.selector.names
-            names = {written: spelled.setdefault(name.casefold(), name) for written, name in own.items()}
-            if names != own:
-                selector = one.selector._replace(names=names)
-                one = one._replace(selector=selector, normal=normal(selector))  # noqa: PLW2901
-        found.append(one)
-    return found
 
 
 def taken(given: str | Machine, dialect: Dialect | str) -> Known:
@@ -203,7 +192,8 @@ def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM
 
 def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
     """Relate two selectors that have been read."""
-    a, b = in_one_spelling((a, b))
+    spelled: dict[str, str] = {}
+    a, b = a.spelled(spelled), b.spelled(spelled)
     first, second = a.machine.matches, b.machine.matches
     like = _alike(a, b)
     found = functools.partial(search, contract, (a, b))

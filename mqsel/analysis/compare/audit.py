@@ -16,7 +16,6 @@ from mqsel.analysis.compare import (
     Known,
     contract_of,
     contradiction_in_words,
-    in_one_spelling,
     made,
     satisfied,
     search,
@@ -175,8 +174,7 @@ def audit(
     same: list[Equal] = []
     for (text, chosen), keys in texts.items():
         try:
-            (read,) = in_one_spelling([made(text, chosen)], spelled)
-            entry = _Entry(read, keys, contract)
+            entry = _Entry(made(text, chosen).spelled(spelled), keys, contract)
         except SelectorError as error:
             invalid += [(key, error) for key in keys]
             continue

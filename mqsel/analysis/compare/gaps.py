@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from mqsel.analysis.compare import Given, Known, contract_of, in_one_spelling, taken
+from mqsel.analysis.compare import Given, Known, contract_of, taken
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.writing import written
 from mqsel.analysis.explain import code, message_code, page, table
@@ -62,7 +62,8 @@ def gap(
 
 def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: int = MAX_WORK) -> Gap:
     """Return what selectors that have been read leave."""
-    known = in_one_spelling(known)
+    spelled: dict[str, str] = {}
+    known = [one.spelled(spelled) for one in known]
     naming = known[0].selector.naming if known else "any"
     said, allows = contract.bound([name for one in known for name in one.names], naming) if contract else ([], _any)
 
@@ -79,7 +80,8 @@ def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: in
 
 def alone(one: Known, other: Known, contract: Contract | None = None) -> str:
     """Return the selector of exactly what one selects and the other does not; empty where none is found."""
-    one, other = in_one_spelling((one, other))
+    spelled: dict[str, str] = {}
+    one, other = one.spelled(spelled), other.spelled(spelled)
     naming = one.selector.naming
     said = contract.bound([*one.names, *other.names], naming)[0] if contract else []
     return _written(all_of((one.normal.true, other.others)), said, naming, contract, one)
