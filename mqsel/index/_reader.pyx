@@ -49,7 +49,8 @@ from mqsel.index.computed import computed_among
 from mqsel.language.computed import set_clock, time_of
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
-from mqsel.names import ANY_CASE, folded, parted
+from mqsel.names import ANY_CASE as _ANY_CASE
+from mqsel.names import folded, parted
 from mqsel.values import TYPE_NAMES as _TYPES
 
 cdef extern from "Python.h":
@@ -166,8 +167,8 @@ cdef class SpellingTable:
                 self.enter(second, slot, True)
             self.first.append(first)
             self.second.append(second or None)
-            self.shown.append(first.removesuffix(ANY_CASE))
-            if kind != "test" and first.endswith(ANY_CASE):
+            self.shown.append(first.removesuffix(_ANY_CASE))
+            if kind != "test" and first.endswith(_ANY_CASE):
                 self.folded[self.shown[slot]] = first
             fault()
         self.reads_clock = any(["UTC()" in names[slot] for slot in self.tests])
@@ -188,7 +189,7 @@ cdef class SpellingTable:
         Args:
             pairs: names and values, which may be places.
         """
-        kept = {name: value for name, value in pairs if not isinstance(name, str) or not name.endswith(ANY_CASE)}
+        kept = {name: value for name, value in pairs if not isinstance(name, str) or not name.endswith(_ANY_CASE)}
         return {**kept, **folded(pairs, self.folded)}
 
     cdef int32_t find(self, PyObject *key) except -2:
@@ -1063,7 +1064,7 @@ def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> 
         try:
             columns = Batch(
                 list(reader.table.shown), list(reader.table.second), chunk,
-                [first.endswith(ANY_CASE) for first in reader.table.first],
+                [first.endswith(_ANY_CASE) for first in reader.table.first],
             )
             lists = DeliveryLists((<Batch> columns).rows)
             start = clock_nanoseconds()
