@@ -468,6 +468,7 @@ cdef class Machine:
         self.schema = None if schema is None else as_schema(schema)
         self.exact = program.exact
         if core_of(program.dialect).naming == "folded":
+            self.folds = True
             self.folded = by_casefold(program.slots)
             if self.schema is not None:
                 folded([(name, None) for name in self.schema.names], self.folded)
@@ -526,7 +527,7 @@ cdef class Machine:
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1:
         """Choose the property source by the type of the message, and run."""
         cdef DictSource source
-        if PyDict_CheckExact(<object> message) and self.folded is None:
+        if PyDict_CheckExact(<object> message) and not self.folds:
             source.message = message
             return start_at(self, frame, &source, start)
         return self.dispatch_slow(frame, <object> message, start)
