@@ -1045,6 +1045,12 @@ cdef class DeliveryLists:
         return self.places + self.count - count
 
 
+cdef Batch columns_read(MessageReader reader, chunk):
+    """Find the columns of what the selectors read."""
+    cdef SpellingTable table = reader.table
+    return Batch(list(table.shown), list(table.second), chunk, [one.endswith(_ANY_CASE) for one in table.first])
+
+
 def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> tuple:
     """Do what `SelectorSet.match_batch` says; places are positions, and nobody changes the set meanwhile.
 
@@ -1062,10 +1068,7 @@ def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> 
     reason = "a batch of no rows"
     for chunk in chunks(pyarrow, batch):
         try:
-            columns = Batch(
-                list(reader.table.shown), list(reader.table.second), chunk,
-                [first.endswith(_ANY_CASE) for first in reader.table.first],
-            )
+            columns = columns_read(reader, chunk)
             lists = DeliveryLists((<Batch> columns).rows)
             start = clock_nanoseconds()
             reason = lists_fill(lists, reader, columns, kernel_for)
@@ -1105,7 +1108,7 @@ def match_totals(MessageReader reader not None, batch, kernel_for) -> tuple:
     cdef int64_t *totals = <int64_t *> zeroed(reader.size + 1, sizeof(int64_t))
     try:
         for chunk in chunks(library("why"), batch):
-            columns = Batch(list(reader.table.first), list(reader.table.second), chunk)
+            columns = columns_read(reader, chunk)
             rows += (<Batch> columns).rows
             lists = DeliveryLists((<Batch> columns).rows)
             kernel = kernel_for((<Batch> columns).rows)
