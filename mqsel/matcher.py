@@ -135,7 +135,7 @@ class Matcher(Machine):
             messages: any iterable of messages.
             errors: "raise" a PropertyTypeError or DecodeError with the index of the record, or "skip" it; the iterator
                 counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors as ``failures``.
-            format: of raw messages: "mq" for the bytes of an MQMD and its data; see `decoder`.
+            format: of raw messages: "mq" for an MQMD and its data, "amqp" for AMQP 1.0; see `decoder`.
             now: what UTC() is, in milliseconds since 1970; by default the time of this call.
             options: of the format; for "mq": ``invalid_names`` "never" (the default under IBM_MQ) selects no message
                 with a property name IBM MQ does not allow, "ignore" skips the property; ``strip``, ``ccsid``.
