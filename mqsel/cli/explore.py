@@ -59,9 +59,9 @@ def _explore(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise package_missing("mqsel explore", str(error.name), "explore") from error
     troubles = [one.trouble for one in listed_files(arguments.files)]
-    for trouble in filter(None, troubles):
-        complain(trouble)
     if all(troubles):
+        for trouble in troubles:
+            complain(trouble or "")
         return 2
     inventory = None
     if arguments.inventory is not None:

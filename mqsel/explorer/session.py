@@ -198,6 +198,7 @@ class Session:
             )
         return {
             "files": _visible(self._source.files or ["a frame"]),
+            "kinds": ", ".join(dict.fromkeys(block.kind for block in [*self._blocks])),
             "messages": sum(block.rows for block in [*self._blocks]),
             "reading": self._is_reading,
             "share": min(self._done / self._total, 1) if self._total else 0,

@@ -237,7 +237,7 @@ def test_schemes_widths_and_axe(opened, messages, scheme, width):
 def test_the_layout_does_not_jump(opened, messages):
     """Whatever is typed, nothing moves."""
     page = opened(of(messages))
-    places = "[hints, why, rows, message, place].map((one) => JSON.stringify(one.getBoundingClientRect()))"
+    places = "[hints, why, rows, message, after].map((one) => JSON.stringify(one.getBoundingClientRect()))"
     before = page.evaluate(places)
     for text in ("color = 'blue'", "color ==", "nothing = 1 AND " * 50 + "a = 1", ""):
         page.fill("#selector", text)
@@ -313,6 +313,33 @@ def test_the_server_ends(browser, serve, messages):
     page.fill("#selector", "a = 1")
     until(page, "#hints", "The server has ended")
     page.close()
+
+
+def test_progress_while_a_file_is_read(opened, messages, monkeypatch):
+    """While a file is read a bar shows how far, the messages that are there are shown, and then the others."""
+    import threading
+
+    from mqsel.explorer import session
+
+    real, go_on = session.sifted, threading.Event()
+
+    def slow(*arguments):
+        *others, advance, job = arguments
+        for number, record in enumerate(real(*others, None, job)):
+            if number == 2:  # behind the first block
+                advance(messages.stat().st_size // 2)
+                go_on.wait(60)
+            yield record
+
+    monkeypatch.setattr(session, "sifted", slow)
+    monkeypatch.setattr("mqsel.explorer.blocks._ROWS", 2)
+    page = opened(of(messages))
+    until(page, "#counts", "2 of 2 messages selected")
+    expect(page.locator("#progress")).to_be_visible()
+    assert 0.4 < page.evaluate("progress.value") < 1
+    go_on.set()
+    until(page, "#counts", "5 of 5 messages selected")
+    expect(page.locator("#progress")).to_be_hidden()
 
 
 def test_copy_as(opened, messages):
