@@ -54,7 +54,7 @@ def add(commands: Commands) -> None:
 
 def _explore(arguments: argparse.Namespace) -> int:
     try:
-        from mqsel.explorer.server import Server  # noqa: PLC0415 (optional)
+        from mqsel.explorer.server import Explorer  # noqa: PLC0415 (optional)
         from mqsel.explorer.session import Session, Source  # noqa: PLC0415
     except ImportError as error:
         raise package_missing("mqsel explore", str(error.name), "explore") from error
@@ -77,11 +77,11 @@ def _explore(arguments: argparse.Namespace) -> int:
         contract=contract_of(arguments, arguments.dialect),
         inventory=inventory,
     )
-    server = Server(session, dialect=arguments.dialect.departures()[0])
-    print(server.url)
+    page = Explorer(session, dialect=arguments.dialect.departures()[0])
+    print(page.url)
     sys.stdout.flush()
     say("Ctrl-C ends it.")
     if not arguments.no_browser:
-        webbrowser.open(server.url)
-    server.wait()
+        webbrowser.open(page.url)
+    page.wait()
     return 0
