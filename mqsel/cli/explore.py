@@ -55,7 +55,7 @@ def add(commands: Commands) -> None:
 def _explore(arguments: argparse.Namespace) -> int:
     try:
         from mqsel.explorer.server import Explorer  # noqa: PLC0415 (optional)
-        from mqsel.explorer.session import Session, Source  # noqa: PLC0415
+        from mqsel.explorer.session import MessageSource, Session  # noqa: PLC0415
     except ImportError as error:
         raise package_missing("mqsel explore", str(error.name), "explore") from error
     troubles = [one.trouble for one in listed_files(arguments.files)]
@@ -73,7 +73,7 @@ def _explore(arguments: argparse.Namespace) -> int:
         for one in caught:
             complain(str(one.message))
     session = Session(
-        Source(tuple(arguments.files), arguments.format, types_of(arguments)),
+        MessageSource(tuple(arguments.files), arguments.format, types_of(arguments)),
         contract=contract_of(arguments, arguments.dialect),
         inventory=inventory,
     )

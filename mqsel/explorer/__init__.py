@@ -26,7 +26,7 @@ def explore(frame: object) -> Explorer:
 
         from mqsel.explorer.blocks import in_blocks  # noqa: PLC0415 (needs it)
         from mqsel.explorer.server import Explorer  # noqa: PLC0415 (optional)
-        from mqsel.explorer.session import Session, Source  # noqa: PLC0415
+        from mqsel.explorer.session import MessageSource, Session  # noqa: PLC0415
     except ImportError as error:
         raise wordings.package_missing("explore", str(error.name), "explore") from error
     if not (hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")):
@@ -36,4 +36,4 @@ def explore(frame: object) -> Explorer:
         table = pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise wordings.not_a_batch(frame, str(error)) from error
-    return Explorer(Session(Source(), in_blocks(table, "frame")), is_framed=True)
+    return Explorer(Session(MessageSource(), in_blocks(table, "frame")), is_framed=True)

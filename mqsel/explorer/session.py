@@ -97,7 +97,7 @@ class Question(NamedTuple):
 Check = Callable[[], None]  # raises `Cancelled` once the question is old
 
 
-class Source(NamedTuple):
+class MessageSource(NamedTuple):
     """Where messages come from.
 
     Attributes:
@@ -124,7 +124,7 @@ class Session:
 
     def __init__(
         self,
-        source: Source,
+        source: MessageSource,
         blocks: Iterable[Block] = (),
         *,
         contract: Contract | None = None,

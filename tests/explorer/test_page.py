@@ -15,7 +15,7 @@ expect = pytest.importorskip("playwright.sync_api", reason="the page needs Playw
 from mqsel import SelectorSet  # noqa: E402
 from mqsel.analysis.compare.contract import Contract  # noqa: E402
 from mqsel.explorer.blocks import in_blocks  # noqa: E402
-from mqsel.explorer.session import Session, Source  # noqa: E402
+from mqsel.explorer.session import MessageSource, Session  # noqa: E402
 
 LINES = [
     {"JMSType": "car", "color": "blue", "weight": 3000},
@@ -59,7 +59,7 @@ def opened(browser, serve):
 
 def of(path, **more):
     """Return a session of a file."""
-    return Session(Source((str(path),)), **more)
+    return Session(MessageSource((str(path),)), **more)
 
 
 def until(page, place, text):
@@ -360,7 +360,7 @@ def test_copy_as(opened, messages):
 def test_columns_of_types_that_no_property_has(opened):
     """A column of a type that no property has is an error when it is read, and shows in the rows."""
     table = pa.table({"a": [1, 2], "when": pa.array([0, 1], pa.date32())})
-    page = opened(Session(Source(), in_blocks(table, "frame")))
+    page = opened(Session(MessageSource(), in_blocks(table, "frame")))
     page.fill("#selector", "when = 1")
     until(page, "#hints", "cast it to string")
     page.fill("#selector", "a = 1")
