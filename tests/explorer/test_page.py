@@ -210,8 +210,15 @@ def test_names(opened, messages):
         assert page.get_by_role(role, name=name).first.count() == 1, (role, name)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1400),
+        ("dark", 400),
+        pytest.param("light", 400, marks=pytest.mark.long),
+        pytest.param("dark", 1400, marks=pytest.mark.long),
+    ],
+)
 def test_schemes_widths_and_axe(opened, messages, scheme, width):
     """In both schemes and widths nothing is cut off sideways, and axe-core finds nothing serious."""
     page = opened(
