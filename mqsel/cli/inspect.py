@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, list_formats, types_of
@@ -83,7 +84,8 @@ def _inspect(arguments: argparse.Namespace) -> int:
 # ---- as text and as JSON --------------------------------------------------------------------------------------------
 
 _WIDTH = 60  # characters of a value that a table shows
-_json = partial(json.dumps, ensure_ascii=False)
+_ROWS = 1_000  # properties that are written together: one at a time takes twice as long
+_json = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one each time: half of its time
 
 
 def _source(row: Row) -> str:
@@ -100,7 +102,8 @@ def written(value: Any) -> str:
         text = f'"0x{value[:_WIDTH].hex().upper()}"'
     elif isinstance(value, str):
         text = "'" + value[: 2 * _WIDTH].replace("'", "''") + "'"
-        text = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
+        if not text.isprintable():
+            text = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
     else:
         text = repr(float(value)) if isinstance(value, float) else str(int(value))
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
@@ -116,7 +119,10 @@ def _columns(rows: Callable[[], Iterator[tuple[str, ...]]], indent: str, width: 
             excess = len(indent) + sum(widths) + 2 * (len(widths) - 1) - width
             widths[place] -= max(min(excess, widths[place] - least), 0)
     for row in rows():
-        shown = [padded(cut(cell, wide), wide) for cell, wide in zip(row, widths, strict=True)]
+        shown = list(row)
+        if width is not None:
+            shown = [cut(cell, wide) for cell, wide in zip(row, widths, strict=True)]
+        shown = [padded(cell, wide) for cell, wide in zip(shown, widths, strict=True)]
         yield indent + "  ".join(shown).rstrip()
 
 
@@ -161,9 +167,13 @@ def as_json(where: str, message: InspectedMessage) -> Iterator[str]:
     """Write one JSON object, in pieces."""
     # As json.dumps writes the whole of it.
     yield f'{{"message": {_json(where)}, "properties": ['
-    for place, row in enumerate(message.rows()):
-        one = {"name": row.name, "type": row.type, "value": plain(row.value), "from": _source(row)}
-        yield f"{', ' if place else ''}{_json(one)}"
+    rows, before = message.rows(), ""
+    while some := [
+        {"name": row.name, "type": row.type, "value": plain(row.value), "from": _source(row)}
+        for row in islice(rows, _ROWS)
+    ]:
+        yield f"{before}{_json(some)[1:-1]}"
+        before = ", "
     skipped = [{"what": what, "why": why} for what, why in message.skipped]
     structures = [{"name": name, "where": place} for name, place in message.structures]
     yield f'], "skipped": {_json(skipped)}, "structures": {_json(structures)}}}\n'

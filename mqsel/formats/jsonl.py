@@ -148,6 +148,9 @@ def plain(value: Any) -> Any:
     return value
 
 
+_PLAIN = frozenset((str, bool, float, type(None)))  # each value of these is one that a property has
+
+
 def inspect_json(text: str | bytes) -> Inspection:
     """Return of every property of a JSON object its type and value; of one that is none, why.
 
@@ -157,7 +160,8 @@ def inspect_json(text: str | bytes) -> Inspection:
     for name, written in object_from_json(text).items():
         try:
             value = typed(name, written) if isinstance(written, (dict, list)) else written
-            Record((name,), (value,))  # its errors are those of a selector that reads the property
+            if type(value) not in _PLAIN and not (type(value) is int and -(1 << 63) <= value < 1 << 63):
+                Record((name,), (value,))  # its errors are those of a selector that reads the property
         except PropertyTypeError as error:
             notes.append(Note("", -1, name, None, error.message))
             continue
