@@ -329,6 +329,20 @@ def test_match_writes_an_export(path: str, tmp_path: Path, capsys: pytest.Captur
     assert len([*files.filter(path, text)]) == len(wanted)
 
 
+def test_an_export_on_one_line(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An export without line ends is no file of one message: its messages are printed, by place and as JSON, too."""
+    data = Path(path).read_bytes()
+    joined = tmp_path / "joined.xml"
+    messages = [piece[2] for piece in _taken(data) if piece[2]][:3]
+    joined.write_bytes(b"<activemq-journal><messages>" + b"".join(messages) + b"</messages></activemq-journal>")
+    text = "JMSPriority >= 0"
+
+    assert len(exports.read(_run(capsys, "match", text, str(joined))[1].encode())) == 3
+    assert _run(capsys, "match", "-n", text, str(joined))[1].count(f"{joined}:") == 3
+    lines = [json.loads(line) for line in _run(capsys, "match", "--json", text, str(joined))[1].splitlines()]
+    assert [line["message"]["AMQDurable"] for line in lines[:3]] == ["DURABLE"] * 3
+
+
 def test_an_export_brings_its_selectors(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without other files `route` and `why --queue` take the filters of the queues, in the broker's own dialect."""
     pytest.importorskip("tree_sitter_xml")
