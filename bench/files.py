@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
 
 import test_jsonl
 import workloads
@@ -86,6 +87,45 @@ print(polars.scan_ndjson(sys.argv[1]).filter(w2).select(polars.len()).collect().
 """
 
 
+# The count of W2 by Artemis's names, as a program beside the export would count it.
+_LXML = """import sys
+from lxml import etree
+count = 0
+for _, message in etree.iterparse(sys.argv[1], tag="message"):
+    kind = color = weight = None
+    for one in message.iterfind("properties/property"):
+        name = one.get("name")
+        if name == "JMSType":
+            kind = one.get("value")
+        elif name == "color":
+            color = one.get("value")
+        elif name == "weight":
+            weight = int(one.get("value"))
+    count += kind == "car" and color == "blue" and weight is not None and weight > 2500
+    message.clear()
+    while message.getprevious() is not None:
+        del message.getparent()[0]
+print(count)
+"""
+_EXPORT_HEAD = b"\n<activemq-journal>\n   <bindings/>\n   <messages>\n"
+_EXPORT_TAIL = b"   </messages>\n</activemq-journal>\n"
+
+
+def exported(row: dict[str, Any], number: int) -> bytes:
+    """Return a message as Artemis exports it, of about 1.4 KB."""
+    lines = []
+    for name, value in row.items():
+        kind = {bool: "boolean", int: "integer", float: "double", str: "simple-string"}[type(value)]
+        text = str(value).lower() if isinstance(value, bool) else escape(str(value), {'"': "&quot;"})
+        lines.append(f'            <property name="{name}" value="{text}" type="{kind}"/>\n')
+    return (
+        f'      <message id="{number}" priority="4" expiration="0" timestamp="1795395066223" type="text"'
+        f' user-id="f70ac05c-e6d7-11f1-afdf-{number:012}">\n         <properties>\n{"".join(lines)}'
+        f'         </properties>\n         <queues>\n            <queue name="orders"/>\n         </queues>\n'
+        f"         <body>\n            <![CDATA[{'QUJD' * 75}]]>\n         </body>\n      </message>\n"
+    ).encode()
+
+
 def peers(path: str, names: str) -> dict[str, list[str]]:
     """Return the contenders beside mqsel over plain JSON lines, as far as they are there."""
     every = {
@@ -98,7 +138,9 @@ def peers(path: str, names: str) -> dict[str, list[str]]:
 
 
 def missing() -> list[str]:
-    packages = [name for name in ("DuckDB", "Polars", "orjson") if importlib.util.find_spec(name.lower()) is None]
+    packages = [
+        name for name in ("DuckDB", "Polars", "orjson", "lxml") if importlib.util.find_spec(name.lower()) is None
+    ]
     return packages + [name for name in ("jq", "gzip") if shutil.which(name) is None]
 
 
@@ -153,6 +195,7 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
         yield Case(f"JSON lines, {form}", commands, wanted, _ratio("orjson"), "≤ 0.5 × orjson, m.filter", 0.5)
     yield from _others(folder, scale)
     yield _amqp_beside_mq(folder, scale)
+    yield from _exports(folder, scale)
     packed = folder / "plain.jsonl.gz"
     with Path(plain).open("rb") as lines, gzip.open(packed, "wb", 6) as out:
         shutil.copyfileobj(lines, out)
@@ -177,6 +220,52 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
     three.write_bytes(b'{"a": 1}\n{"a": 2}\n{"a": 1}\n')
     commands = {"mqsel": match("a = 1", str(three)), "python": [sys.executable, "-c", "print(2)"]}
     yield Case("start, three lines", commands, 2, lambda times: times["mqsel"] * 1000, "≤ 60 ms", 60)
+
+
+def _exports(folder: Path, scale: int) -> Iterator[Case]:
+    """Return the cases of Artemis's XML."""
+    dicts = [workloads.as_dict(row) for row in workloads.rows(LINES // 40)]
+    selected = sum(map(mqsel.compile(SELECTOR).matches, dicts))
+    made = b"".join(exported(row, number) for number, row in enumerate(dicts))
+    paths = {name: folder / f"{name}.xml" for name in ("some", "large", "small")}
+    times = {"some": 8 * scale, "large": 1_100_000_000 // len(made), "small": 1}
+    for name, path in paths.items():
+        with path.open("wb") as file:
+            file.write(_EXPORT_HEAD)
+            file.writelines(made for _ in range(times[name]))
+            file.write(_EXPORT_TAIL)
+    size = paths["some"].stat().st_size
+    commands = {"mqsel": match(SELECTOR, str(paths["some"]))}
+    if importlib.util.find_spec("lxml") is not None:
+        commands["lxml"] = [sys.executable, "-c", _LXML, str(paths["some"])]
+    yield Case(
+        f"Artemis XML, {len(made) // len(dicts)} bytes each, {size / 1e6:.0f} MB", commands, times["some"] * selected,
+        lambda taken: taken["lxml"] / taken["mqsel"] if "lxml" in taken else math.nan,
+        "≥ 3 × lxml.iterparse", -3.0,
+    )  # fmt: skip
+    commands = {"mqsel": peak(str(paths["large"])), "start": peak(str(paths["small"]), times["large"])}
+    yield Case(
+        f"memory of Artemis XML, {paths['large'].stat().st_size / 1e9:.1f} GB", commands, times["large"] * selected,
+        lambda taken: taken["mqsel"] - taken["start"],
+        "≤ 20 MB above a small file", 20.0,
+    )  # fmt: skip
+
+
+# The most memory of a process alone: what the system counts of a child has its parent's. The count of a small file that
+# stands for a large one is multiplied.
+_PEAK = """import contextlib, io, re, sys
+from mqsel import cli
+with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())) as out:
+    cli.main(["match", "-j", "1", "--count", *sys.argv[2:]])
+    out.seek(0)
+    count = int(out.read())
+print(count * int(sys.argv[1]), re.search(r"VmHWM:\\s*([0-9]+)", open("/proc/self/status").read())[1])
+"""
+
+
+def peak(path: str, times: int = 1) -> list[str]:
+    """Return a command that counts, and prints the KB that it took, too."""
+    return [sys.executable, "-c", _PEAK, str(times), SELECTOR, path]
 
 
 def _others(folder: Path, scale: int) -> Iterator[Case]:
@@ -258,16 +347,22 @@ def _amqp_beside_mq(folder: Path, scale: int) -> Case:
 # ---- the clock ---------------------------------------------------------------------------------------------------
 
 
-def run(command: list[str], *, wall: bool) -> tuple[float, int]:
-    """Run a command; give its seconds, and the number that it prints; of a report that of what is selected."""
+def run(command: list[str], *, wall: bool = False) -> tuple[float, int]:
+    """Run a command; give its seconds, and the number that it prints; of a report that of what is selected.
+
+    Of a command that prints another number, KB of memory, these are given in MB instead of seconds.
+    """
     environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
     before, began = _spent(), time.perf_counter()
     done = subprocess.run(command, capture_output=True, check=False, env=environment)
     taken = time.perf_counter() - began if wall else _spent() - before
     assert done.returncode == 0, done.stderr.decode()
-    printed = json.loads(done.stdout)
-    return taken, printed["selected"] if isinstance(printed, dict) else printed
+    try:
+        count, *kilobytes = map(int, done.stdout.split())
+    except ValueError:
+        return taken, json.loads(done.stdout)["selected"]
+    return kilobytes[0] / 1e3 if kilobytes else taken, count
 
 
 def _spent() -> float:

@@ -57,15 +57,15 @@ INSIDE = {
     "index": "computed _segment _memtable _postings _candidates _index _reader __init__",
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"
-    " _records _amqp mq __init__",
+    " _records _amqp _artemis artemis mq __init__",
     "analysis": "readings explain.near explain.change explain._tally explain.account explain explain.__init__ compare"
     " compare.contract compare.writing compare.__init__ compare.gaps compare.changes compare.canonical compare.rewrites"
     " compare.doubles"
     " compare.meaning compare.migrate compare.audit lint.findings lint.chains lint.tests lint.names lint.products"
     " lint.contracts lint lint.__init__ explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
-    " run.work inspection judgement selectors run.tasks run.workers run run.__init__ __init__",
+    "files": "wordings opening dumps _splitters _exports arrays amqsbcg qload framings rows _footer extremes parquet"
+    " parts _sifter run.work inspection judgement selectors run.tasks run.workers run run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
     "testing": "assertions cases deliveries plugin __init__",

@@ -84,8 +84,22 @@ def add(commands: Commands) -> None:
 class MatchReport(Report):
     """Where what is selected arrives, by default to be printed as it stands in the file."""
 
+    _written = ""  # the file that messages were written of last
+    _closing = b""  # what has to stand behind them
+
+    def take(self, name: str, kind: str, record: Any) -> None:
+        if isinstance(record, bytes) and name != self._written:
+            self._close_file()
+            self._written, self._closing = name, FORMATS[kind].closing(record)
+        super().take(name, kind, record)
+
+    def _close_file(self) -> None:
+        self._out.write(self._closing)
+        self._closing = b""
+
     def close(self) -> int:
         """Print the summary; return the exit code."""
+        self._close_file()
         total, stopped = self.total, self.ended()
         self.conclude()
         say(

@@ -9,7 +9,7 @@ import argparse
 import hashlib
 import io
 from collections import OrderedDict
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,8 +19,9 @@ from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, l
 from mqsel.cli.report import CountReport, Report, complain, say
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import add_inventory, complain_of, keyed
-from mqsel.errors import MqselError, SelectorError, shortened, visible
+from mqsel.errors import FileError, MqselError, SelectorError, shortened, visible
 from mqsel.files.framings import FORMATS, place_of, shown
+from mqsel.files.parts import kind_of
 from mqsel.files.run.work import EXAMPLES, Ask, Delivery, Route, RouteInJSON, Unclaimed, Why
 from mqsel.files.wordings import fault
 from mqsel.language.dialect import IBM_MQ
@@ -51,9 +52,11 @@ examples:
   mqsel route --count --why bridges.conf messages.jsonl.gz
   mqsel route --into deliveries --format lenses --type weight=int32 subscriptions.parquet records.jsonl
   mqsel route --count subs.mqsc messages.jsonl
+  mqsel route --count export.xml    (an export of Artemis has messages, and the filters of its queues)
   mqsel route --spark --count subscriptions.txt 'messages/day=*/*.parquet'
 """
 
+_NONE_LEFT = "no selector is left"
 _OPEN = 64  # files that are written to at a time
 _SHOWN = 10  # keys named in the summary
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -91,12 +94,20 @@ def _route(arguments: argparse.Namespace) -> int:
         format=arguments.format or "json",
         types=types_of(arguments),
     )
+    is_export = not arguments.files and _is_export(arguments.selectors)
+    if is_export:  # it has the messages, too
+        arguments.files = [arguments.selectors]
     files = files_of(arguments)
     if arguments.why and "-" in files:
         raise MqselError("--why reads the messages again: stdin cannot be", hint="put them into a file")
     if arguments.selectors == "-" and "-" in files:
         raise MqselError("stdin has the selectors: it cannot have the messages, too", hint="name the files at the end")
-    selectors, is_damaged = _read(arguments)
+    try:
+        selectors, is_damaged = _read(arguments)
+    except MqselError as error:
+        if is_export and error.message == _NONE_LEFT:
+            error.hint = "a queue without a filter gets every message of its address; name messages behind the export"
+        raise
     folder = None if arguments.into is None else Folder(Path(arguments.into))
     report = RouteReport(ask, selectors, folder)
     run(arguments, files, selectors, Route if folder else RouteInJSON, report)
@@ -105,6 +116,12 @@ def _route(arguments: argparse.Namespace) -> int:
         for key in report.nothing[:_SHOWN]:
             _say_why(arguments, files, key, selectors.matcher(key))
     return 2 if is_damaged else status
+
+
+def _is_export(name: str) -> bool:
+    with suppress(FileError):  # reported when it is read
+        return Path(name).is_file() and kind_of(name) == "artemis"
+    return False
 
 
 def _say_why(arguments: argparse.Namespace, files: list[str], key: str, matcher: Matcher) -> None:
@@ -144,7 +161,7 @@ def _read(arguments: argparse.Namespace) -> tuple[SelectorSet[str], bool]:
     if len(faulty) > _SHOWN:
         complain(f"… and {len(faulty) - _SHOWN:,} more faulty selectors")
     if not made and (faulty or is_damaged or not read):
-        raise MqselError("no selector is left")
+        raise MqselError(_NONE_LEFT)
     return made, is_damaged
 
 
@@ -223,6 +240,9 @@ class Folder:
         if name is None:
             message = self._heads[kind] + message
             name = self._names[key, kind] = safe_name(key) + FORMATS[kind].ending
+        self._append(name, message)
+
+    def _append(self, name: str, data: bytes) -> None:
         try:
             file = self._open.pop(name, None)
             if file is None:
@@ -230,12 +250,15 @@ class Folder:
                     self._close(next(iter(self._open)))
                 file = (self._path / name).open("ab")
             self._open[name] = file
-            file.write(message)
+            file.write(data)
         except OSError as error:
             raise self._trouble(name, error) from error
 
     def close(self) -> None:
         """Close all files."""
+        for (_, kind), name in self._names.items():
+            if closing := FORMATS[kind].closing(self._heads[kind]):
+                self._append(name, closing)
         while self._open:
             self._close(next(iter(self._open)))
 

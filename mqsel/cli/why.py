@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from mqsel import inventory
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.profile import report
 from mqsel.cli.arguments import (
@@ -21,9 +22,11 @@ from mqsel.cli.arguments import (
 )
 from mqsel.cli.report import CountReport, colored, escaped, print_json, width_of
 from mqsel.cli.run import add_ways, run
-from mqsel.files.framings import FORMATS
+from mqsel.errors import MqselError, shortened
+from mqsel.files.framings import FORMATS, shown
 from mqsel.files.run.work import Ask, Why
 from mqsel.language.selector import read_selector
+from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 
 _EXAMPLES = f"""\
@@ -40,6 +43,8 @@ examples:
   mqsel why "Color = 'white'" dump.qload
   mqsel why --json "weight > 2500" messages.jsonl.gz
   mqsel why "day > 20 AND color = 'blue'" 'messages/day=*/*.parquet'
+  mqsel why --dialect ARTEMIS "region = 'north'" dlq.xml
+  mqsel why --queue orders export.xml    (the filter of a queue, from an export of Artemis, over its messages)
 """
 
 
@@ -48,17 +53,41 @@ def add(commands: Commands) -> None:
     made = command(commands, "why", _why, "report why messages are selected, or are not", _EXAMPLES)
     add_selector(made)
     add_files(made, FORMATS)
+    made.add_argument(
+        "--queue",
+        metavar="NAME",
+        help="the selector is the filter of this queue, in the first FILE: no SELECTOR is given",
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object")
     add_given(made)
     add_ways(made)
 
 
+def _filter_of(queue: str, path: str) -> Matcher:
+    """Return the filter that a queue has in an export.
+
+    Raises: MqselError: it has none there.
+    """
+    found = {one.key: one for one in inventory.read(path, kind="artemis") if one.selector is not None}
+    if queue not in found:
+        hint = f"the queues with filters are {', '.join(map(shortened, found))}" if found else None
+        raise MqselError(f"{shown(path)} has no filter of a queue {shortened(queue)}", hint=hint)
+    return compile_selector(found[queue].selector or "", dialect=found[queue].dialect)
+
+
 def _why(arguments: argparse.Namespace) -> int:
+    by_queue = arguments.queue is not None
+    if by_queue:
+        arguments.files = [arguments.selector, *arguments.files]
     given = contract_of(arguments, arguments.dialect)
     ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments), given=given)
-    check_order("why", arguments.selector, arguments.files, arguments.dialect)
+    if not by_queue:
+        check_order("why", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)
-    matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
+    if by_queue:
+        matcher = _filter_of(arguments.queue, files[0])
+    else:
+        matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     selector = read_selector(matcher.selector, matcher.dialect)
     desk = CountReport(ask, Profiler(selector).account)
     run(arguments, files, matcher, Why, desk)

@@ -17,6 +17,7 @@ cdef class Splitter:
     cdef const uint8_t *limit
     cdef bint is_first              # nothing was read yet
     cdef bint is_last               # nothing more can be read
+    cdef bint is_whole              # the file is one message
     cdef readonly bint is_over      # where the next message begins is not known
     # What was found last; it is there until the next is looked for.
     cdef Py_ssize_t place           # where it begins: see Piece

@@ -152,7 +152,7 @@ cdef class Splitter:
         raw = bytes_of(self.raw, self.raw_stop)
         message = None
         if outcome == MESSAGE:
-            message = raw if self.message == self.raw else bytes_of(self.message, self.message + self.size)
+            message = raw if self.is_whole else bytes_of(self.message, self.message + self.size)
         return TUPLE_NEW(Piece, (self.place, raw, message))
 
     cdef int find(self) except -1:
@@ -173,7 +173,6 @@ cdef class Framed(Splitter):
 
     cdef object alone
     cdef bint is_begun
-    cdef bint is_whole      # the file is one message
     cdef Py_ssize_t passed  # bytes before the rest of the block
 
     def __cinit__(self, path, most, alone):

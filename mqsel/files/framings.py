@@ -21,6 +21,7 @@ from typing import IO, Any, Literal, NamedTuple, TypeVar
 from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError, visible
 from mqsel.files import amqsbcg, qload
 from mqsel.files._splitters import Framed, Splitter
+from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
 from mqsel.files.opening import beginning, name_of, opened, unfolded
 from mqsel.formats.envelopes import fitting, objects
@@ -61,6 +62,30 @@ def length_prefixed(message: bytes) -> bytes:
     return len(message).to_bytes(4, "big") + message
 
 
+def _exported(path: str) -> Splitter:
+    from mqsel.files._exports import Elements  # noqa: PLC0415 (few files are exports)
+
+    return Elements(path, 2 * MAX_MESSAGE)  # bodies are in base64
+
+
+_FIRST_MESSAGE = re.compile(rb"<message[\s/>]")
+
+
+def _end_of_export(head: bytes) -> bytes:
+    """Return the tags that end an export."""
+    return b"   </messages>\n" + b"</activemq-journal>\n" * (b"<activemq-journal" in head)
+
+
+def bindings(start: bytes) -> bytes | None:
+    """Return what an export of Artemis has before its messages, as a document; None of anything else.
+
+    Args:
+        start: of a file, unpacked, up to the first message or further.
+    """
+    first = _FIRST_MESSAGE.search(start) if FORMATS["artemis"].start.search(start) else None  # type: ignore[union-attr]
+    return None if first is None else start[: first.start()] + _end_of_export(start[: first.start()])
+
+
 # ---- the table ---------------------------------------------------------------------------------------------------
 
 
@@ -74,6 +99,7 @@ class FileFormat(NamedTuple):
         start: what is found in the first bytes of its files; None if they look like lines of JSON.
         place: what the place of a message counts.
         ending: of the names of files of the format that are written.
+        closing: returns, for what stands before the first message, what has to stand behind the last one.
     """
 
     holds: str
@@ -82,6 +108,7 @@ class FileFormat(NamedTuple):
     start: re.Pattern[bytes] | None = None
     place: Literal["line", "byte"] = "line"
     ending: str = ".jsonl"
+    closing: Callable[[bytes], bytes] = lambda _: b""
 
     @property
     def is_lines(self) -> bool:
@@ -113,6 +140,17 @@ FORMATS = {
         _start(_SECTION),
         "byte",
         ".amqp",
+    ),
+    "artemis": FileFormat(
+        "XML that artemis data exp, artemis consumer or the exporter of ActiveMQ Classic wrote",
+        "artemis",
+        _exported,
+        re.compile(
+            rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?s:.*?)-->\s*)*"
+            rb"<(?:activemq-journal[\s/>]|messages[^>]*>\s*<message\s[^>]*\btimestamp\s*=)"
+        ),
+        ending=".xml",
+        closing=_end_of_export,
     ),
     "qload": FileFormat("text that dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
     "amqsbcg": FileFormat(
@@ -146,7 +184,7 @@ def _started(start: bytes) -> str | None:
 
 
 # A line that is an object is JSON: no more of a pipe is waited for.
-_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\{", re.MULTILINE)
+_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\[?\s*\{", re.MULTILINE)
 
 
 def is_enough(start: bytes) -> bool:
@@ -188,7 +226,7 @@ _OTHERS = (
     (rb"\A\s*\[\s*(?:[\[{\]]|\Z)", ARRAY, "write each of its objects on one line: jq -c '.[]' FILE"),
     (rb"\A\s*\{[^\n]*[^}\s]\s*\n|\A\s*\{\s*\n", "JSON of several lines", "write each object on one line: jq -c . FILE"),
     (rb"\A\s*\{", LINES, f"choose by the tool that wrote them: --format json, {', '.join(SCHEMAS)}"),
-    (rb"\A\s*<", "XML", "no format is XML: write each message as a JSON object on one line"),
+    (rb"\A\s*<", "XML", "of XML only exports of Artemis are read: write each message as a JSON object on one line"),
     (rb"\A[^\n]*[,;\t|]", CSV, "no format is CSV: write each row as a JSON object on one line"),
 )
 
@@ -349,7 +387,7 @@ def reading(
 def _read(
     path: str, kind: str | None, start: int, stop: int, advance: Callable[[int], None] | None, *, in_blocks: bool
 ) -> Iterator[Any]:
-    with opened(path, bool if kind else is_enough) as (raw, content):
+    with opened_messages(path, bool if kind else is_enough) as (raw, content):
         kind = kind or format_of(content, path) or "json"
         yield kind, start_of(content)
         found: Iterator[Any]

@@ -14,9 +14,9 @@ from mqsel import formats
 from mqsel.columns.lookup import present, type_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
+from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown
-from mqsel.files.opening import opened
 from mqsel.files.parts import FilePart
 from mqsel.files.run.work import Job, of_rows
 from mqsel.formats.inspection import Row
@@ -205,7 +205,7 @@ def find_message(name: str, wanted: str | None, place: int | None = None, nth: i
 
     Raises: MqselError: there is no such message, or it cannot be read. FileError: the file cannot be read.
     """
-    with opened(name) as (_, content):
+    with opened_messages(name) as (_, content):
         kind = wanted or format_of(content, name)
         is_any = place is None and nth is None
         if FORMATS[kind or "json"].message is None:

@@ -154,7 +154,7 @@ def opened(
     try:
         with io.BufferedReader(source) as raw:
             content = content_of(raw)
-            yield raw, content if content is not raw or _is_rereadable(raw) else _in_pieces(_read(raw), 1)
+            yield raw, content if content is not raw or _is_rereadable(raw) else in_pieces(_read(raw), 1)
     except (OSError, EOFError) as error:
         raise unreadable(name, error) from error
 
@@ -271,9 +271,9 @@ def content_of(raw: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
     stream = raw
     for begins, name, unpackers in _PACKED:
         if start.startswith(begins):
-            stream = _in_pieces(_unpacked(raw, name, unpackers))
+            stream = in_pieces(_unpacked(raw, name, unpackers))
     is_wide = stream.peek(2).startswith(_MARKS[-2:])
-    return _in_pieces(_in_utf8(stream)) if is_wide else stream
+    return in_pieces(_in_utf8(stream)) if is_wide else stream
 
 
 def _is_packed(path: str) -> bool:
@@ -344,7 +344,12 @@ class _Pieces(io.RawIOBase):
         return size
 
 
-def _in_pieces(pieces: Iterator[bytes], together: int = io.DEFAULT_BUFFER_SIZE) -> io.BufferedReader[Any]:
+def in_pieces(pieces: Iterator[bytes], together: int = io.DEFAULT_BUFFER_SIZE) -> io.BufferedReader[Any]:
+    """Return a stream of pieces, given as they come.
+
+    Args:
+        together: as for `_Pieces`.
+    """
     return io.BufferedReader(_Pieces(pieces, together))
 
 

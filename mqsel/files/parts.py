@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from mqsel.errors import FileError, MqselError, quoted
+from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, format_of, is_enough, reading
-from mqsel.files.opening import opened, path_of
+from mqsel.files.opening import path_of
 from mqsel.files.wordings import file_trouble, unreadable
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def kind_of(path: str) -> str:
 
     Raises: FileError: it cannot be read.
     """
-    with opened(path, is_enough) as (_, content):
+    with opened_messages(path, is_enough) as (_, content):
         return format_of(content, path) or "json"
 
 
@@ -205,7 +206,7 @@ def parts(path: str, kind: str, size: int = SIZE) -> list[FilePart]:
         from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
 
         return _of_groups(path, parquet.group_sizes(path), size)
-    with opened(path) as (raw, content):
+    with opened_messages(path) as (raw, content):
         end = path_of(path).stat().st_size
         # What is packed, or begins a message only where the one before it ends, is read from the beginning.
         if not FORMATS[kind].is_lines or content is not raw or end <= size:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mqsel.errors import FileError, PropertyTypeError, shortened_line
+import re
+
+from mqsel.errors import FileError, PropertyTypeError, shortened, shortened_line
 
 
 def bad_line(path: str, line: int, what: str) -> FileError:
@@ -23,6 +25,17 @@ def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> 
         else "expected messages with their length in front, 4 bytes, big-endian, or one message that begins with MQMD"
     )
     return FileError(found, path=path, offset=offset, hint=hint)
+
+
+_ENCODING = re.compile(rb"\A\s*<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
+
+
+def foreign_encoding(path: str, head: bytes) -> FileError | None:
+    """Return the error of XML that names an encoding which is not read, or None."""
+    named = _ENCODING.match(head.removeprefix(b"\xef\xbb\xbf"))
+    if named is None or named[1].upper() in (b"UTF-8", b"UTF-16", b"US-ASCII", b"ASCII"):  # UTF-16 was converted
+        return None
+    return bad_line(path, 1, f"the XML is in {shortened(named[1].decode(errors='replace'))}: expected UTF-8")
 
 
 def file_trouble(path: str, why: str) -> FileError:

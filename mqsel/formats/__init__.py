@@ -176,6 +176,18 @@ def _inspect_amqp(message: bytes, _: Mapping[str, str]) -> Inspection:
     return _amqp.AMQPDecoder(amqp.INSPECTED).inspect(message)
 
 
+def _artemis_decoder(names: Sequence[str]) -> Decoder:
+    from mqsel.formats.artemis import decoder  # noqa: PLC0415 (few files are exports)
+
+    return decoder(names)
+
+
+def _inspect_artemis(message: bytes, types: Mapping[str, str]) -> Inspection:
+    from mqsel.formats.artemis import inspect  # noqa: PLC0415 (likewise)
+
+    return inspect(message, types)
+
+
 FORMATS = {
     "mq": MessageFormat(
         _mq_decoder,
@@ -185,6 +197,7 @@ FORMATS = {
     ),
     "amqp": MessageFormat(_amqp_decoder, ("naming",), _inspect_amqp, has_naming=True, whole=_whole_amqp_decoder),
     "json": MessageFormat(JSONDecoder, (), lambda message, _: inspect_json(message), whole=WholeJSONDecoder),
+    "artemis": MessageFormat(_artemis_decoder, (), _inspect_artemis),
     **{
         name: MessageFormat(partial(_record_decoder, schema), ("types",), partial(inspect_record, schema))
         for name, schema in SCHEMAS.items()
@@ -205,7 +218,21 @@ def names_of(message: bytes, kind: str, types: Mapping[str, str]) -> tuple[str, 
 
 
 # The names of the table, for those who check types.
-FormatName = Literal["mq", "amqp", "json", "connect", "connect-ibm", "lenses", "nifi", "pulsar"]
+FormatName = Literal[
+    "mq",
+    "amqp",
+    "json",
+    "artemis",
+    "connect",
+    "connect-ibm",
+    "lenses",
+    "nifi",
+    "pulsar",
+    "a",
+    "service-bus",
+    "rabbitmq",
+    "amazon-mq",
+]
 
 
 def decoder(

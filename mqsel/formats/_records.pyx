@@ -97,6 +97,7 @@ cdef class RecordDecoder(JSONDecoder):
     cdef bytes tag                  # the member of a value that names its type, or None
     cdef bytes null                 # the text that stands for NULL, or None
     cdef bint has_types             # what names a type has to name one that there is
+    cdef bint is_slow               # all records are for the RecordReader
     cdef int pairs                  # the level that may be pairs, or -1
     cdef int own                    # the level of the properties
     cdef int envelope               # a bit for each member of the envelope
@@ -128,6 +129,7 @@ cdef class RecordDecoder(JSONDecoder):
 
         members = schema.members
         self.own = level_of(members.path)
+        self.is_slow = bool(members.maps)
         self.pairs = self.own if members.is_pairs else -1
         self.has_types = schema.has_types
         self.tag = None if members.tag is None else members.tag.encode()
@@ -213,7 +215,7 @@ cdef class RecordDecoder(JSONDecoder):
             self.seen[level] = 0
         self.enveloped = 0
         at = pass_blanks(at, stop)
-        if at == stop or at[0] != c"{":
+        if self.is_slow or at == stop or at[0] != c"{":
             return UNREAD
         at = self.walk(0, at, stop, limit)
         if at == NULL or pass_blanks(at, stop) != stop or not self.seen[self.own]:

@@ -68,7 +68,7 @@ def fitting(records: Sequence[Any]) -> list[str]:
         elif is_whole and any(fit.has_content for fit in fits):
             possible.append(read.schema.name)
     if certain or doubtful:
-        return [*certain, *doubtful, *[PLAIN] * (not certain)]
+        return certain or [*doubtful, PLAIN]
     return [] if any(_is_readable(name, value) for one in records for name, value in one.items()) else possible
 
 
@@ -91,7 +91,7 @@ def _fit(read: RecordReader, record: Any) -> _Fit:
     except PropertyTypeError:
         return _Fit(False, False, False)
     if members.tag is None:
-        is_whole = all(value is None or isinstance(value, (str, bytes)) for value in map(bare, dict(named).values()))
+        is_whole = all(value is None or isinstance(value, members.values) for value in map(bare, dict(named).values()))
         is_known = any(name.startswith(schema.marks) or read.is_neighbour(name, value, holder) for name, value in named)
     else:
         tags = [value.get(members.tag) if isinstance(value, dict) else None for _, value in named]
@@ -101,7 +101,10 @@ def _fit(read: RecordReader, record: Any) -> _Fit:
         is_whole &= {*top} <= {members.path[0], *schema.besides, *(header.path[0] for header in schema.headers)}
     else:
         is_known = False  # of the names beside each other anything may be a plain one
-    is_known |= sum(name in top for name in schema.signs) >= _ENOUGH
+    has_signs = sum(name in top for name in schema.signs) >= _ENOUGH
+    if schema.is_signed and not has_signs:
+        return _Fit(False, False, False)
+    is_known |= has_signs
     # A list of pairs is no value of a property either; but others keep such lists, too.
     is_known |= is_whole and members.is_pairs and isinstance(holder, (list, tuple)) and bool(named)
     return _Fit(is_whole, is_known, any(top.values()))

@@ -19,7 +19,7 @@ from mqsel.formats.jms import DELIVERY_MODES, PERSISTENCE
 from mqsel.formats.jsonl import object_from_json
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.wordings import bad_member, no_pair, no_record, unknown_schema, unknown_tag, unknown_type
-from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR, MQMD_TYPES, spellings
+from mqsel.names import DESCRIPTOR, HEADER_NAMES, JMS_DESCRIPTOR, MQMD_TYPES, spellings
 from mqsel.values import CLASS_NAMES, JAVA_WORDS, TYPE_NAMES, TYPES
 
 Path = tuple[str, ...]
@@ -50,6 +50,9 @@ class Members(NamedTuple):
         tag: the member of a value that names its type, or None where values are plain.
         tags: for each name that may stand there the type, and the member that has the value; None where it has none.
         type_suffix: what the name of a property and this make together names its type, or None.
+        maps: members of the record of which each has the properties of one type, by name; `tags` has the types.
+        is_optional: a record without any may lack what holds them.
+        values: the classes of values, where these are plain; by others records are not recognised.
     """
 
     path: Path
@@ -57,6 +60,9 @@ class Members(NamedTuple):
     tag: str | None = None
     tags: Mapping[str, tuple[str, str | None]] = {}
     type_suffix: str | None = None
+    maps: tuple[str, ...] = ()
+    is_optional: bool = False
+    values: tuple[type, ...] = (str, bytes)
 
 
 class RecordSchema(NamedTuple):
@@ -76,6 +82,7 @@ class RecordSchema(NamedTuple):
             themselves, anything.
         signs: members that every record has, and messages of other making do not have together.
         marks: how names of properties begin that no records of other tools have.
+        is_signed: every record has its signs, so that one without them is none of these.
     """
 
     name: str
@@ -90,6 +97,7 @@ class RecordSchema(NamedTuple):
     besides: tuple[str, ...] = ()
     signs: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    is_signed: bool = False
 
 
 _CONNECT_TYPES = ("boolean", "byte", "short", "integer", "long", "float", "double", "string", "bytes")
@@ -199,7 +207,131 @@ PULSAR = RecordSchema(
     members=Members(("properties",), type_suffix="_jsmtype"),
 )
 
-SCHEMAS = {schema.name: schema for schema in (CONNECT, CONNECT_IBM, LENSES, NIFI, PULSAR)}
+
+def _with_names(product: str, *headers: Header) -> tuple[Header, ...]:
+    """Return headers by their names in JMS, and by those that selectors of a product have for them."""
+    names = HEADER_NAMES[product]
+    others = (one._replace(name=names[one.name]) for one in headers if names[one.name] != one.name)
+    return (*headers, *others)
+
+
+# The maps of a dump, by the Java type of their values. Those of objects have bytes of Java, which no selector reads.
+_DUMP_MAPS = {
+    "stringProperties": "string",
+    "intProperties": "int32",
+    "longProperties": "int64",
+    "doubleProperties": "float64",
+    "boolProperties": "boolean",
+    "floatProperties": "float32",
+    "shortProperties": "int16",
+    "byteProperties": "int8",
+}
+DUMP = RecordSchema(
+    name="a",
+    title="dumps of the tool a",
+    source="formats §9: a; properties that are objects are left out",
+    has_types=True,
+    is_signed=True,
+    signs=("stringProperties", "intProperties", "longProperties", "boolProperties"),
+    headers=(
+        Header("JMSMessageID", ("JMSMessageID",), "string"),
+        Header("JMSCorrelationID", ("JMSCorrelationID",), "string"),
+        Header("JMSType", ("JMSType",), "string"),
+        Header("JMSDeliveryMode", ("JMSDeliveryMode",), "int32", DELIVERY_MODES),
+        Header("JMSExpiration", ("JMSExpiration",), "int64"),
+        Header("JMSPriority", ("JMSPriority",), "int32"),
+        Header("JMSRedelivered", ("JMSRedelivered",), "boolean"),
+        Header("JMSTimestamp", ("JMSTimestamp",), "int64"),
+    ),
+    members=Members(
+        (),
+        tag="type",
+        tags={**{name: (kind, "value") for name, kind in _DUMP_MAPS.items()}, "null": ("null", None)},
+        maps=tuple(_DUMP_MAPS),
+    ),
+)
+
+SERVICE_BUS = RecordSchema(
+    name="service-bus",
+    title="messages that Service Bus Explorer saved",
+    source="formats §9: service-bus",
+    has_types=True,
+    besides=(
+        *("body", "deadLetterSource", "deliveryCount", "enqueuedSequenceNumber", "enqueuedTimeUtc", "expiresAtUtc"),
+        *("forcePersistence", "isBodyConsumed", "lockedUntilUtc", "lockToken", "scheduledEnqueueTimeUtc", "size"),
+        *("sequenceNumber", "state", "timeToLive", "viaPartitionKey"),
+    ),
+    is_signed=True,
+    signs=("enqueuedTimeUtc", "expiresAtUtc", "lockToken", "sequenceNumber", "isBodyConsumed", "forcePersistence"),
+    headers=(
+        *_with_names(
+            "AZURE_SERVICE_BUS",
+            Header("JMSMessageID", ("messageId",), "string"),
+            Header("JMSCorrelationID", ("correlationId",), "string"),
+            Header("JMSType", ("label",), "string"),
+            Header("JMSDestination", ("to",), "string"),
+            Header("JMSReplyTo", ("replyTo",), "string"),
+            Header("JMSXGroupID", ("sessionId",), "string"),
+        ),
+        Header("sys.ContentType", ("contentType",), "string"),
+        Header("sys.ReplyToSessionId", ("replyToSessionId",), "string"),
+        Header("sys.PartitionKey", ("partitionKey",), "string"),
+    ),
+    members=Members(("properties",), values=(str, bytes, bool, int, float)),
+)
+
+RABBITMQ = RecordSchema(
+    name="rabbitmq",
+    title="messages of RabbitMQ's management",
+    source="formats §9: rabbitmq; times are in seconds there, and expirations texts: they are left out",
+    has_types=True,
+    besides=(
+        *("payload", "payload_bytes", "payload_encoding", "redelivered", "exchange", "routing_key", "message_count"),
+        "properties",
+    ),
+    is_signed=True,
+    signs=("payload_encoding", "routing_key", "payload_bytes", "message_count"),
+    headers=(
+        *_with_names(
+            "RABBITMQ",
+            Header("JMSPriority", ("properties", "priority"), "int32"),
+            Header("JMSMessageID", ("properties", "message_id"), "string"),
+            Header("JMSCorrelationID", ("properties", "correlation_id"), "string"),
+            Header("JMSReplyTo", ("properties", "reply_to"), "string"),
+        ),
+        Header("JMSType", ("properties", "type"), "string"),  # no part of p: mc_amqpl keeps it elsewhere
+        Header("JMSDeliveryMode", ("properties", "delivery_mode"), "int32", DELIVERY_MODES),
+        Header("JMSRedelivered", ("redelivered",), "boolean"),
+    ),
+    members=Members(("properties", "headers"), is_optional=True, values=(object,)),
+)
+
+AMAZON_MQ = RecordSchema(
+    name="amazon-mq",
+    title="events of Amazon MQ for ActiveMQ",
+    source="formats §9: amazon-mq; every property a text, and so is a missing reply-to, which is left out",
+    has_types=False,
+    besides=("messageType", "replyTo", "data", "brokerInTime", "brokerOutTime"),
+    is_signed=True,
+    signs=("brokerInTime", "brokerOutTime", "messageID", "messageType"),
+    headers=(
+        Header("JMSMessageID", ("messageID",), "string"),
+        Header("JMSTimestamp", ("timestamp",), "int64"),
+        Header("JMSDeliveryMode", ("deliveryMode",), "int32", DELIVERY_MODES),
+        Header("JMSCorrelationID", ("correlationID",), "string"),
+        Header("JMSDestination", ("destination", "physicalName"), "string"),
+        Header("JMSRedelivered", ("redelivered",), "boolean"),
+        Header("JMSType", ("type",), "string"),
+        Header("JMSExpiration", ("expiration",), "int64"),
+        Header("JMSPriority", ("priority",), "int32"),
+    ),
+    members=Members(("properties",), is_optional=True),
+)
+
+SCHEMAS = {
+    schema.name: schema
+    for schema in (CONNECT, CONNECT_IBM, LENSES, NIFI, PULSAR, DUMP, SERVICE_BUS, RABBITMQ, AMAZON_MQ)
+}
 
 # Avro's JSON writes a value that may be null as {"string": "x"}. A map of properties is never taken for one: its only
 # property may be called so.
@@ -342,6 +474,26 @@ def items(value: Any) -> Iterator[tuple[str, Any]]:
         yield from _pairs(value)
 
 
+def _of_maps(schema: RecordSchema, record: Any) -> dict[str, Any]:
+    """Return the properties of maps of one type each, every value with the name of its map as a tag.
+
+    Raises: PropertyTypeError: there is none of the maps, or one is something else.
+    """
+    members: dict[str, Any] = {}
+    names = _names_of(record) or ()
+    if not any(name in names for name in schema.members.maps):
+        raise no_record(schema.title, f"no '{schema.members.maps[0]}' among {', '.join(map(repr, [*names][:5]))}")
+    for name in schema.members.maps:
+        held = _member(record, name)
+        if held is None:
+            continue
+        if not isinstance(held, Mapping):
+            raise no_record(schema.title, f"{name} is a Python {type(held).__qualname__}")
+        for one, value in held.items():
+            members[one] = {schema.members.tag: "null"} if value is None else {schema.members.tag: name, "value": value}
+    return members
+
+
 class RecordReader:
     """Turns records of one schema into messages: dicts of typed properties. Made by `reader`; may be pickled.
 
@@ -422,9 +574,13 @@ class RecordReader:
             names = _names_of(record)
         if names is None:
             raise no_record(schema.title, f"a Python {type(record).__qualname__}")
+        if schema.members.maps:
+            return record, _of_maps(schema, record)
         members = record
         for step in schema.members.path:
             if step not in (_names_of(members) or ()):
+                if schema.members.is_optional:
+                    return record, {}
                 raise no_record(schema.title, f"no '{step}' among {', '.join(map(repr, list(names)[:5])) or 'nothing'}")
             members = _member(members, step)
         if schema.members.tag is None and type(members) is dict and type(members.get("map")) is dict:

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, shortened
-from mqsel.files.framings import FORMATS, LINES, looks_like
+from mqsel.files.framings import FORMATS, LINES, bindings, looks_like
 from mqsel.files.opening import name_of, opened
 from mqsel.files.selectors import selectors
 from mqsel.inventory.entries import Entry, Source, keys_of
@@ -96,7 +96,7 @@ def read_file(
 def _recognised(place: Place, data: bytes, text: str, has_words: bool) -> tuple[str, str]:
     """Return the kind of a file, empty if it has none; and if somebody named it, what it seems to hold instead."""
     what = looks_like(data[:_START], "")[0] if place.is_named else ""
-    if what in FORMATS or what.startswith("the middle"):
+    if (what in FORMATS and what not in KINDS) or what.startswith("the middle"):  # exports of Artemis have both
         return "", what
     kind = kind_of(Path(place.path).name, text, is_named=place.is_named, has_words=has_words)
     return kind, "" if kind or what != LINES else what
@@ -127,12 +127,13 @@ def _content(place: Place, is_told: bool) -> tuple[bytes, bool]:
     Raises: FileError: it cannot be read.
     """
     if place.path == "-" or "://" in place.path:
-        with opened(place.path) as (_, stream):
-            data = stream.read()
+        data = _unpacked(place.path)
         return data, _has_words(data)
     try:
         with open(place.path, "rb", buffering=0) as file:  # noqa: PTH123 (a third of the time of a Path's)
             data = file.read(_CHUNK) or b""
+            if (head := bindings(data)) is not None:
+                return head, True
             while len(data) == _CHUNK and not (place.is_named or is_told or _has_words(data)):
                 data = data[-_OVERLAP:] + (file.read(_CHUNK - _OVERLAP) or b"")
                 if len(data) < _CHUNK:
@@ -149,11 +150,18 @@ def _content(place: Place, is_told: bool) -> tuple[bytes, bool]:
     if data.startswith(PACKED):
         if not place.is_named:
             return b"", False
-        with opened(place.path) as (_, stream):
-            data = stream.read()
+        data = _unpacked(place.path)
     elif not place.is_named and b"\0" in data[:_START] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return b"", False
     return data, _has_words(data)
+
+
+def _unpacked(path: str) -> bytes:
+    """Return the content of a file, or of an export what stands before its messages."""
+    with opened(path) as (_, stream):
+        data = stream.read(_CHUNK)
+        head = bindings(data)
+        return data + stream.read() if head is None else head
 
 
 def _has_words(data: bytes) -> bool:

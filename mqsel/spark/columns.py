@@ -225,6 +225,8 @@ def layout(
     if record not in SCHEMAS:
         raise unknown_schema(record, SCHEMAS)
     schema = SCHEMAS[record]
+    if schema.members.maps:
+        raise ArgumentError(f"records of {record} are read from files alone: their properties stand in maps by type")
     own = schema.members if members is None else schema.members._replace(path=_steps(members))
     return Layout(found, kinds, {one.name: one for one in schema.headers}, own, _steps(within), schema.null, record)
 

@@ -17,6 +17,25 @@ NIFI = {f"jms_{name}": "1" for name in ("deliveryMode", "expiration", "priority"
 CONNECT = {"messageID": "ID:1", "messageType": "text", "deliveryMode": 2, "properties": {}}
 TAGGED = {"properties": {"p": {"propertyType": "integer", "integer": 1}}}
 PULSAR = {"properties": {"p": "1", "p_jsmtype": "int"}}
+DUMP = {"stringProperties": {"p": "5"}, "intProperties": {}, "longProperties": {}, "boolProperties": {}, "body": "x"}
+SERVICE_BUS = {
+    "messageId": "m",
+    "label": "car",
+    "enqueuedTimeUtc": "2021-08-13T07:49:14Z",
+    "lockToken": None,
+    "sequenceNumber": 5,
+    "isBodyConsumed": False,
+    "properties": {"weight": 3000, "ok": True},
+}
+RABBITMQ = {
+    **dict.fromkeys(("payload", "payload_bytes", "payload_encoding", "routing_key", "message_count"), 0),
+    "properties": {"priority": 4, "headers": {"x-death": [{"count": 1}]}},
+}
+AMAZON_MQ = {
+    **dict.fromkeys(("messageID", "messageType", "brokerInTime", "brokerOutTime"), "x"),
+    "destination": {"physicalName": "q"},
+    "properties": {"index": "1"},
+}
 IBM = {"headers": {"JMS_IBM_Format": "MQSTR", "color": "blue"}, "value": "<order/>", "topic": "t"}
 PAIRS = {"headers": [{"key": "color", "value": "blue"}], "value": "<order/>", "topic": "t", "partition": 0}
 
@@ -41,6 +60,10 @@ CERTAIN = [
     ("nifi", [{**NIFI, "color": "blue", "filename": "a", "jms_type": None}, {"color": "red"}]),
     ("pulsar", [PULSAR]),
     ("pulsar", [{"properties": {}}, PULSAR, {**PULSAR, "key": "k", "publishTime": 5}]),
+    ("a", [DUMP, {**DUMP, "objectProperties": {}, "JMSType": None}]),
+    ("service-bus", [SERVICE_BUS, {**SERVICE_BUS, "body": {"a": [1]}, "properties": {}}]),
+    ("rabbitmq", [RABBITMQ, {**RABBITMQ, "properties": []}]),
+    ("amazon-mq", [AMAZON_MQ, {**AMAZON_MQ, "properties": None}]),
 ]
 
 CHOICES = [
@@ -49,6 +72,8 @@ CHOICES = [
     (["connect", "lenses"], [{"schema": {}, "payload": {"type": "car", "properties": {}}}]),
     (["connect", PLAIN], [{**TAGGED, "color": "blue"}]),
     (["connect", PLAIN], [CONNECT, {"color": "blue"}]),
+    (["a", PLAIN], [DUMP, {"color": "blue"}]),
+    (["rabbitmq", PLAIN], [{**RABBITMQ, "color": "blue"}]),
     (["pulsar", PLAIN], [{**PULSAR, "color": "blue"}]),
     (["nifi", PLAIN], [{**NIFI, "weight": 3000}]),
     (["connect-ibm", PLAIN], [{**IBM, "color": "blue"}]),

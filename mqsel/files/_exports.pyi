@@ -1,0 +1,13 @@
+from typing import final
+
+from mqsel.files._splitters import Splitter
+
+@final
+class Elements(Splitter):
+    def __new__(cls, path: str, most: int, *_: object) -> Elements: ...
+
+@final
+class ArrayLines:
+    @property
+    def is_complete(self) -> bool: ...
+    def take(self, data: bytes) -> bytes: ...
