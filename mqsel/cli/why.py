@@ -11,6 +11,7 @@ from mqsel.cli.arguments import (
     Commands,
     add_files,
     add_given,
+    add_queues,
     add_selector,
     check_order,
     command,
@@ -19,7 +20,7 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import CountReport, colored, escaped, print_json, width_of
+from mqsel.cli.report import CountReport, colored, escaped, print_json, say_answers, width_of
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Ask, Why
@@ -51,6 +52,7 @@ def add(commands: Commands) -> None:
     made.add_argument("--json", action="store_true", help="print one JSON object")
     add_given(made)
     add_ways(made)
+    add_queues(made, can_ask=True)
 
 
 def _why(arguments: argparse.Namespace) -> int:
@@ -61,7 +63,7 @@ def _why(arguments: argparse.Namespace) -> int:
     matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     selector = read_selector(matcher.selector, matcher.dialect)
     desk = CountReport(ask, Profiler(selector).account)
-    run(arguments, files, matcher, Why, desk)
+    asked = run(arguments, files, matcher, Why, desk)
     desk.ended()
     made = report(selector, desk.total)
     if made.messages or not desk.trouble:
@@ -70,4 +72,4 @@ def _why(arguments: argparse.Namespace) -> int:
         else:
             print(colored(escaped(made.text(width_of(sys.stdout))), sys.stdout))
     desk.say_kept()
-    return 2 if desk.trouble else int(not made)
+    return 2 if say_answers(asked) or desk.trouble else int(not made)
