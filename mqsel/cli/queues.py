@@ -34,6 +34,8 @@ def sourced(arguments: argparse.Namespace, files: list[Named], selects: Any) -> 
         raise MqselError(f"{option} is for queues of running brokers: a file is named, too")
     if is_following and queues > 1:
         raise MqselError("--follow goes on with one queue: several are named", hint="start one mqsel for each")
+    if is_asking and is_following:
+        raise MqselError("--ask-broker compares all messages of a queue: --follow has no end")
     if is_asking and getattr(arguments, "limit", None) is not None:
         raise MqselError("--ask-broker compares all messages of a queue: --limit leaves some out")
     if queues and (arguments.jobs or 1) > 1:

@@ -63,16 +63,17 @@ def run(
     Raises: MqselError: the arguments say two ways, or the one they say is not there.
     """
     asked: list[Question] = []
+    is_following = getattr(arguments, "follow", False)
     if arguments.spark or arguments.master is not None:
         records = _on_spark(arguments, files, selects, job, report)
     else:
         listed = listed_files(files)
-        if any(map(is_queue, files)):
+        is_for_queues = is_following or getattr(arguments, "ask_broker", False)
+        if is_for_queues or any(map(is_queue, files)):
             from mqsel.cli.queues import sourced  # noqa: PLC0415 (TLS is slow to import)
 
             listed, asked = sourced(arguments, listed, selects)
         records = _here(arguments, listed, selects, job, report)
-    is_following = getattr(arguments, "follow", False)
     with closing(records):  # type: ignore[type-var]
         known = {report.asked.format}
         for _, name, kind, record in in_files(records):

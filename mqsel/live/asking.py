@@ -68,7 +68,7 @@ class Question:
 
     def __init__(self, matcher: Matcher, name: str, browse: Callable[[str], Iterator[list[bytes]]]) -> None:
         self.name = name
-        self.dialect = str(matcher.dialect)
+        self.dialect, _ = matcher.dialect.departures()
         self.answer: Answer | None = None
         self._matcher = matcher
         self._browse = browse

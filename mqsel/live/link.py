@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import QueueError, shortened_line
+from mqsel.errors import MqselError, QueueError, shortened_line
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.live.address import Address, Login
 
@@ -62,7 +62,9 @@ def arrivals(
         for batch in link.batches(limit, follow=follow):
             told += len(batch)
             yield batch
-    except OSError as error:
+    except QueueError:
+        raise
+    except Exception as error:  # noqa: BLE001 (of the system, of proton, and of texts that a broker sends as none)
         raise QueueError(
             f"the connection was lost behind message {told:,}: {_why(error)}",
             path=address.name,
@@ -78,8 +80,10 @@ def _opened(address: Address, login: Login, selector: str) -> Link:
     for pause in (*_PAUSES, 0):
         try:
             return Link(address, login, selector)
-        except OSError as error:
-            if not pause:
+        except MqselError:
+            raise
+        except Exception as error:  # noqa: BLE001 (as above)
+            if not pause or not isinstance(error, ConnectionError):
                 hint = f"is a broker running there that speaks AMQP 1.0{' with TLS' * address.is_encrypted}?"
                 raise QueueError(f"the broker cannot be reached: {_why(error)}", path=address.name, hint=hint) from None
         time.sleep(pause)
@@ -243,7 +247,8 @@ class Link:
 
     # The connection.
 
-    def _until(self, is_done: Callable[[], bool], what: str, seconds: float = ANSWER) -> None:
+    def _until(self, is_done: Callable[[], bool], what: str, seconds: float | None = None) -> None:
+        seconds = ANSWER if seconds is None else seconds
         end = time.monotonic() + seconds
         while not is_done():
             left = end - time.monotonic()
@@ -262,7 +267,7 @@ class Link:
                 if data:
                     transport.push(data)
                 else:
-                    transport.close_tail()
+                    raise ConnectionError("the broker closed it without a word")
             now = time.monotonic()
             due = transport.tick(now)
             self._wait = due - now if due else float(_HEARTBEAT)
