@@ -21,7 +21,7 @@ from mqsel.cli.arguments import (
 )
 from mqsel.cli.report import Report, escaped, print_json, say, say_answers
 from mqsel.cli.run import add_ways, run
-from mqsel.files.framings import FORMATS
+from mqsel.files.framings import FORMATS, counted
 from mqsel.files.run.work import Ask, Match, Tally, everything
 from mqsel.formats.jsonl import in_json
 from mqsel.matcher import compile as compile_selector
@@ -135,7 +135,7 @@ class _Lines(MatchReport):
             return super().take(name, kind, record)
         for place, message in record:
             read = everything("json" if kind == "parquet" else kind, message, dict(self.asked.types))
-            print_json({"file": name, FORMATS[kind].place: place, "message": in_json(read)})
+            print_json({"file": name, counted(name, kind): place, "message": in_json(read)})
         return None
 
     def conclude(self) -> None:

@@ -36,8 +36,8 @@ def sourced(arguments: argparse.Namespace, files: list[Named], selects: Any) -> 
         raise MqselError("--follow goes on with one queue: several are named", hint="start one mqsel for each")
     if is_asking and is_following:
         raise MqselError("--ask-broker compares all messages of a queue: --follow has no end")
-    if is_asking and getattr(arguments, "limit", None) is not None:
-        raise MqselError("--ask-broker compares all messages of a queue: --limit leaves some out")
+    if is_asking and any(getattr(arguments, name, None) for name in ("limit", "files_with_matches", "quiet")):
+        raise MqselError("--ask-broker compares all messages of a queue: --limit, -l and -q leave some out")
     if queues and (arguments.jobs or 1) > 1:
         raise MqselError("-j is for files: a queue is read by one process", hint="leave it out")
     made: list[Named] = []

@@ -194,7 +194,7 @@ cdef class Sifter:
         raw, message = given.raw, given.message
         begin = <const uint8_t *> PyBytes_AS_STRING(message)
         if self.is_wanted(frame, given.place, begin, PyBytes_GET_SIZE(message)):
-            self.give(given.place, self.with_head(raw))
+            self.give(given.place, message if self.placed else self.with_head(raw))
         return 0
 
     cdef int take(self, Frame *frame, Splitter splitter) except -1:
@@ -202,6 +202,10 @@ cdef class Sifter:
         self.messages += 1
         if not self.is_wanted(frame, splitter.place, splitter.message, splitter.size):
             return 0
+        if self.placed:  # to be read again, not to be written as it stands
+            return self.give(
+                splitter.place, PyBytes_FromStringAndSize(<const char *> splitter.message, splitter.size)
+            )
         if self.path is not None and splitter.message == splitter.raw:
             return self.give(splitter.place, self.path + b"\n")
         if self.head:

@@ -210,6 +210,11 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
     return ("", "") if kind and FORMATS[kind].is_lines and found[0] == LINES else found
 
 
+def counted(name: str, kind: str) -> str:
+    """Return what the place of a message counts: lines or bytes of a file of format *kind*, or messages of a queue."""
+    return "number" if is_queue(name) else FORMATS[kind].place
+
+
 def place_of(name: str, kind: str, number: int) -> str:
     """Return the place of a message in words: line or byte *number* of a file of format *kind*, or that of a queue."""
     if is_queue(name):

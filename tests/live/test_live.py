@@ -324,7 +324,12 @@ def test_match(broker: StandIn, capfdbinary: pytest.CaptureFixture[bytes], tmp_p
     (tmp_path / "saved").write_bytes(out)
     kind, source, _ = reading(tmp_path / "saved")
     assert kind == "amqp" and [piece.message for piece in source] == CARS[2::2]
-    assert run(capfdbinary, "match", "--limit", "1", "weight > 2", broker.url())[1] == out[: len(CARS[2]) + 4]
+    code, out, _ = run(capfdbinary, "match", "--json", "weight > 4", broker.url())
+    assert code == 0 and f'{{"file": "{broker.url()}", "number": 5, "message": {{'.encode() in out
+    assert (
+        run(capfdbinary, "match", "--limit", "1", "weight > 2", broker.url())[1]
+        == (tmp_path / "saved").read_bytes()[: len(CARS[2]) + 4]
+    )
 
 
 def test_why_inspect_contract_route(broker: StandIn, capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
@@ -382,7 +387,7 @@ def test_passwords_of_commands(
         (("match", "--follow", "a = 1", "amqp://h/q", "file"), "--follow is for queues of running brokers"),
         (("match", "--follow", "a = 1", "amqp://h/q", "amqp://h/r"), "--follow goes on with one queue"),
         (("why", "--ask-broker", "a = 1", "amqp://h/q", "file"), "--ask-broker is for queues of running brokers"),
-        (("match", "--ask-broker", "--limit", "1", "a = 1", "amqp://h/q"), "--limit leaves some out"),
+        (("match", "--ask-broker", "--limit", "1", "a = 1", "amqp://h/q"), "--limit, -l and -q leave some out"),
         (("match", "--ask-broker", "--follow", "a = 1", "amqp://h/q"), "--follow has no end"),
         (("match", "-j", "2", "a = 1", "amqp://h/q"), "a queue is read by one process"),
         (("match", "--spark", "a = 1", "amqp://h/q"), "Spark reads no queues"),
