@@ -31,6 +31,10 @@ SILENCE = 60  # and in which it sends a message, or reports that there is none: 
 _HEARTBEAT = 30  # seconds without any byte: the connection is lost
 _PAUSES = (0.5, 1.5)  # seconds before a broker that does not answer is asked again
 _FRAME = 1 << 16
+# How often a broker has to send nothing where the end of the queue is no less than that, and the seconds between. Of
+# 10,000 messages ActiveMQ Classic 6.3 returned the credit behind 1,200, while it paged in the next 400.
+_IN_VAIN = {"ActiveMQ": 4}
+_PAUSE = 0.1
 _SELECTOR = "jms-selector"
 # *Qpid filters*: the descriptor of apache.org:selector-filter:string.
 _SELECTOR_FILTER = 0x0000468C00000004
@@ -135,7 +139,8 @@ class Link:
     def batches(self, limit: int | None, *, follow: bool) -> Iterator[list[bytes]]:
         """Yield what arrives, up to the end of the queue, or for ever."""
         left = limit
-        while left is None or left > 0:
+        vain = 0
+        while (left is None or left > 0) and vain < _IN_VAIN.get(self._product, 1):
             asked = WINDOW if left is None else min(WINDOW, left)
             number = 0
             self._receiver.drain(asked)
@@ -143,10 +148,11 @@ class Link:
                 number += len(batch)
                 yield batch
             left = None if left is None else left - number
-            if number < asked and not follow:
-                return
-            if number < asked:
-                break
+            if self._product in _IN_VAIN:
+                vain = 0 if number else vain + 1
+                time.sleep(_PAUSE * vain)
+            else:
+                vain = number < asked
         if not follow or left == 0:
             return
         self._receiver.flow(WINDOW if left is None else left)
