@@ -56,6 +56,7 @@ LOOPS = (
     "formats._records",
     "files._splitters",
     "files._sifter",
+    "analysis.explain._tally",
     "_messages",
 )
 # Runs for each selector, set or file, and gets -O1, which gcc needs half the time for.

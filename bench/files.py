@@ -70,6 +70,10 @@ def match(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "mqsel", "match", "-j", "1", "--count", *arguments]
 
 
+def why(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "mqsel", "why", "-j", "1", "--json", *arguments]
+
+
 _ORJSON = """import mqsel, orjson, sys
 m = mqsel.compile(sys.argv[1])
 with open(sys.argv[2], "rb") as lines:
@@ -156,6 +160,10 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
     if "jq" in beside:
         two = {"mqsel": commands["mqsel"], "jq": beside["jq"]}
         yield Case("the same beside jq", two, count, lambda times: times["jq"] / times["mqsel"], "≥ 5 × as fast", -5.0)
+    for name, text in workloads.selectors().items():
+        wanted = 4 * scale * sum(map(mqsel.compile(text).matches, dicts))
+        commands = {"mqsel": why(text, plain), "match": match(text, plain)}
+        yield Case(f"why, JSON lines, {name}", commands, wanted, _ratio("match"), "≤ 3 × match", 3.0)
     long_count = 4 * scale * sum(map(mqsel.compile(SELECTOR).matches, dicts[: len(dicts) // 4]))
     for form, of, wanted in (("typed", "plain", count), ("nested", "nested", count), ("long", "long", long_count)):
         # orjson knows no types: beside values that name theirs it reads the same values without.
@@ -288,14 +296,15 @@ def _queues(scale: int) -> Iterator[Case]:
 
 
 def run(command: list[str], *, wall: bool) -> tuple[float, int]:
-    """Run a command; give its seconds, and the number that it prints."""
+    """Run a command; give its seconds, and the number that it prints; of a report that of what is selected."""
     environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
     before, began = _spent(), time.perf_counter()
     done = subprocess.run(command, capture_output=True, check=False, env=environment)
     taken = time.perf_counter() - began if wall else _spent() - before
     assert done.returncode == 0, done.stderr.decode()
-    return taken, int(done.stdout)
+    printed = json.loads(done.stdout)
+    return taken, printed["selected"] if isinstance(printed, dict) else printed
 
 
 def _spent() -> float:

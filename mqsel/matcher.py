@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Message = Mapping[str, Any] | Sequence[Any] | Record
 _M = TypeVar("_M")  # whatever stands for a message
+_F = TypeVar("_F")  # a frame
 
 _CACHE_SIZE = 1024
 # For each match option the field of the MQMD that is compared.
@@ -198,6 +199,27 @@ class Matcher(Machine):
 
         return _answers.truth_batch(self._at(now), batch)
 
+    def select(self, frame: _F, *, now: int | None = None) -> _F:
+        """Return the selected rows of a frame, as a frame of the same kind.
+
+        Columns are properties as for `match_batch`; no more of them are looked at than the selector reads.
+
+        Args:
+            frame: a pyarrow Table or RecordBatch, a pandas DataFrame, which keeps its index, a polars DataFrame, a
+                polars LazyFrame, which stays lazy, or a duckdb relation. The query of a relation runs now, and its rows
+                are held in memory as Arrow; the relation that is returned belongs to the same connection.
+            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
+
+        Raises: what `match_batch` raises. ArgumentError: it is no such frame. UndocumentedError: no document says what
+            the selector is for some row.
+        """
+        from mqsel.columns import _answers, frames  # noqa: PLC0415 (likewise)
+
+        matcher = self._at(now)
+        match = partial(_answers.match_batch, matcher)
+        chosen: _F = frames.select(frame, match, matcher.properties, core_of(self.dialect).naming)
+        return chosen
+
     def explain(self, message: Message) -> Explanation:
         """Report what every part of the selector was for *message*, and why."""
         from mqsel.analysis.explain import explain  # noqa: PLC0415 (a tenth of the time that importing mqsel takes)
@@ -240,6 +262,7 @@ class Matcher(Machine):
             profiler.take_batches(messages)
         else:
             read = None if format is None else self.decoder(format, **options)
+            skipped = 0
             for number, message in enumerate(messages):
                 try:
                     if read is None or format is None:
@@ -250,7 +273,8 @@ class Matcher(Machine):
                     if errors == "raise":
                         error.index = number
                         raise
-                    profiler.account.skipped += 1
+                    skipped += 1
+            profiler.account.skipped = skipped
         return report(profiler.selector, profiler.account, noun="row" if is_batch else "message")
 
     def __eq__(self, other: object) -> bool:

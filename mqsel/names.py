@@ -117,8 +117,11 @@ HEADER_DOMAINS: dict[str, range | tuple[str, ...]] = {
     f"{DESCRIPTOR}Priority": range(10),
     f"{DESCRIPTOR}Persistence": range(2),
 }
+# Those that hold a destination, which each product writes in its own way: Queue[A], queue://A, queue:///A.
+DESTINATIONS = ("JMSDestination", "JMSReplyTo")
 # What products call the headers of JMS, where not all have their own names there: in a row none but these is offered.
-# Artemis: artemis-jms-client, ActiveMQMessage and SelectorTranslator. RabbitMQ: AMQP JMS Mapping 1.0, §3.2; of its
+# Artemis: artemis-jms-client, ActiveMQMessage and SelectorTranslator; a user is there where the broker is told to
+# populate-validated-user (Artemis, User Manual, Tracking validated users). RabbitMQ: AMQP JMS Mapping 1.0, §3.2; of its
 # section `h` there is the priority alone. Service Bus: Use JMS 2.0 with Azure Service Bus Premium.
 HEADER_NAMES: dict[str, dict[str, str]] = {
     "ARTEMIS": {
@@ -131,6 +134,7 @@ HEADER_NAMES: dict[str, dict[str, str]] = {
         "JMSCorrelationID": "JMSCorrelationID",
         "JMSType": "JMSType",
         "JMSReplyTo": "JMSReplyTo",
+        "JMSXUserID": "_AMQ_VALIDATED_USER",
     },
     "RABBITMQ": {
         "JMSPriority": "h.priority",

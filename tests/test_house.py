@@ -52,15 +52,16 @@ INSIDE = {
     " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
-    "columns": "wordings lookup _arrow _sets _columns _kernel _formulas _answers __init__",
+    "columns": "wordings lookup frames _arrow _sets _columns _kernel _formulas _answers __init__",
     "index": "computed _segment _memtable _postings _candidates _index _reader __init__",
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records _amqp mq __init__",
-    "analysis": "readings explain.near explain.change explain.account explain explain.__init__ compare compare.contract"
-    " compare.writing compare.__init__ compare.gaps compare.canonical compare.rewrites compare.meaning compare.migrate"
-    " compare.audit lint.findings lint.chains lint.tests lint.names lint.products lint.contracts lint lint.__init__"
-    " explain.sentences explain.profile",
+    "analysis": "readings explain.near explain.change explain._tally explain.account explain explain.__init__ compare"
+    " compare.contract compare.writing compare.__init__ compare.gaps compare.changes compare.canonical compare.rewrites"
+    " compare.doubles"
+    " compare.meaning compare.migrate compare.audit lint.findings lint.chains lint.tests lint.names lint.products"
+    " lint.contracts lint lint.__init__ explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters amqsbcg qload framings rows _footer extremes parquet parts _sifter"
     " run.work inspection judgement selectors run.tasks run.workers run run.__init__ __init__",
@@ -68,10 +69,11 @@ INSIDE = {
     " recognition walk known __init__ keyed edit",
     "live": "address link asking __init__",
     "testing": "assertions cases deliveries plugin __init__",
-    "spark": "wordings columns native job ship raw planning sets sieve route profiling audience source __init__",
+    "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
+    " source __init__",
     "explorer": "blocks session server __init__",
-    "cli": "configuration arguments rules baseline report queues run selectors choice rewriting changes match why route"
-    " lint check format explain inspect diff audit contract migrate explore test completion __init__",
+    "cli": "configuration arguments rules baseline report queues run selectors page review choice rewriting changes match"
+    " why route lint check format explain inspect diff audit contract migrate explore test completion __init__",
 }
 TOP = {
     name: level

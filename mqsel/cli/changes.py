@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections import Counter
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from mqsel.analysis.compare import Known, taken
-from mqsel.analysis.compare.contract import Contract
-from mqsel.analysis.compare.gaps import alone
+from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_change
 from mqsel.cli.arguments import contract_of, types_of
 from mqsel.cli.report import Report, fitted, folded, print_json, say, width_of
 from mqsel.cli.run import run
@@ -21,20 +18,8 @@ from mqsel.files.framings import FORMATS, place_of
 from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, everything
 from mqsel.formats.jsonl import in_json, object_from_json
 from mqsel.language.dialect import IBM_MQ
-from mqsel.logic.solver import smaller
 from mqsel.matcher import compile as compiled
 from mqsel.sets.set import SelectorSet
-
-_SHOWN = 3  # examples of each kind
-_WORDS = {True: "gained", False: "lost"}
-
-
-class _Placed(NamedTuple):
-    """An example, and where it stands."""
-
-    place: str
-    message: str
-    properties: dict[str, Any]
 
 
 class _Desk(Report):
@@ -42,14 +27,14 @@ class _Desk(Report):
 
     def __init__(self, ask: Ask) -> None:
         super().__init__(ask)
-        self.examples: dict[tuple[str, bool], list[_Placed]] = {}
+        self.examples: dict[tuple[str, bool], list[tuple[dict[str, Any], str, str]]] = {}
 
     def take(self, name: str, kind: str, record: Any) -> None:
         if not isinstance(record, ChangedMessage):
             super().take(name, kind, record)
             return
         listed = self.examples.setdefault((record.key, record.is_gained), [])
-        if len(listed) < _SHOWN:
+        if len(listed) < EXAMPLES:
             is_text = kind == "parquet" or FORMATS[kind].is_lines
             text = record.message.decode("utf-8", "replace").strip() if is_text else ""
             found = (
@@ -57,7 +42,7 @@ class _Desk(Report):
                 if kind == "parquet"
                 else everything(kind, record.message, dict(self.asked.types))
             )
-            listed.append(_Placed(place_of(name, kind, record.line), text, found))
+            listed.append((found, place_of(name, kind, record.line), text))
 
 
 def over_files(
@@ -84,7 +69,11 @@ def over_files(
     changed = +desk.total.delivered
     for key in dict.fromkeys([*read[0], *read[1]]):
         if arguments.json or changed[key, True] or changed[key, False] or key == "":
-            _show(key, [many.get(key) for many in read], changed, desk, contract, as_json=arguments.json)
+            counts = {is_gained: changed[key, is_gained] for is_gained in (True, False)}
+            examples = {is_gained: desk.examples.get((key, is_gained), []) for is_gained in (True, False)}
+            pair = read[0].get(key), read[1].get(key)
+            change = selection_change(*pair, desk.total.messages, counts, examples, contract)
+            _show(key, change, as_json=arguments.json)
     total = desk.total
     gained, lost = (
         sum(count for (_, is_gained), count in changed.items() if is_gained is one) for one in (True, False)
@@ -110,59 +99,24 @@ def _set(known: Mapping[str, Known]) -> SelectorSet[str]:
     return SelectorSet(pairs, dialect=usual)
 
 
-def _show(
-    key: str,
-    pair: list[Known | None],
-    changed: Counter[tuple[str, bool]],
-    desk: _Desk,
-    contract: Contract | None,
-    *,
-    as_json: bool,
-) -> None:
-    exact = {True: _alone(pair[1], pair[0], contract), False: _alone(pair[0], pair[1], contract)}
-    examples = {
-        is_gained: [(one, _least(one.properties, pair)) for one in desk.examples.get((key, is_gained), [])]
-        for is_gained in (True, False)
-    }
+def _show(key: str, change: SelectionChange, *, as_json: bool) -> None:
+    sides = {"gained": change.gained, "lost": change.lost}
     if as_json:
-        sides = {
-            _WORDS[is_gained]: {
-                "messages": changed[key, is_gained],
-                "selector": exact[is_gained],
+        found = {
+            word: {
+                "messages": side.messages,
+                "selector": side.selector,
                 "examples": [
-                    {"place": one.place, "message": one.message, "least": in_json(least)} for one, least in many
+                    {"place": one.place, "message": one.text, "least": in_json(one.least)} for one in side.examples
                 ],
             }
-            for is_gained, many in examples.items()
+            for word, side in sides.items()
         }
-        print_json({**({"key": key} if key else {}), **sides})
+        print_json({**({"key": key} if key else {}), **found})
         return
     if key:
-        print(fitted(visible(f"{key}: {changed[key, True]:,} gained, {changed[key, False]:,} lost")))
-    for is_gained, many in examples.items():
-        word = _WORDS[is_gained]
-        for one, least in many:
-            print(fitted(visible(f"{word:7} {one.place}: {one.message}".rstrip(": "))))
-            print(fitted(visible(f"        for {json.dumps(in_json(least), ensure_ascii=False)}")))
-        if changed[key, is_gained] > len(many):
-            print(f"{word:7} … and {changed[key, is_gained] - len(many):,} more")
-        if exact[is_gained] and changed[key, is_gained]:
-            print(folded(visible(f"exactly what is {word}: {exact[is_gained]}"), width_of(sys.stdout)))
-
-
-def _alone(one: Known | None, other: Known | None, contract: Contract | None) -> str:
-    if one is None:
-        return ""
-    return one.selector.text if other is None else alone(one, other, contract)
-
-
-def _least(message: dict[str, Any], pair: list[Known | None]) -> dict[str, Any]:
-    """Return what is left of a message when all is left out that the two selectors do not differ about."""
-    known = [one for one in pair if one is not None]
-    names = {name for one in known for name in one.names}
-
-    def differs(found: dict[str, Any]) -> bool:
-        return len({one.machine.matches(found) for one in known} | ({False} if len(known) == 1 else set())) == 2
-
-    own = {name: value for name, value in message.items() if name in names}
-    return smaller(own, differs) if differs(own) else own
+        print(fitted(visible(f"{key}: {change.gained.messages:,} gained, {change.lost.messages:,} lost")))
+    for word, side in sides.items():
+        for line in side.lines(word):
+            is_selector = line.startswith("exactly")
+            print(folded(visible(line), width_of(sys.stdout)) if is_selector else fitted(visible(line)))

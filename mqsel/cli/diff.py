@@ -10,9 +10,11 @@ from typing import Any
 
 from mqsel.analysis.compare import RELATIONS, Difference, Related, difference, related, taken
 from mqsel.analysis.compare.contract import Contract
+from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_format, add_given, command, contract_of, dialect_of
 from mqsel.cli.changes import over_files
 from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
+from mqsel.cli.review import ReviewRow, reviewed
 from mqsel.cli.run import add_ways
 from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files
 from mqsel.errors import MqselError, SelectorError, shortened
@@ -44,6 +46,8 @@ examples:
   mqsel diff --given contract.json "weight > 2500" "NOT (weight <= 2500)"
   mqsel diff "color = 'red'" "color <> 'blue'" messages.jsonl.gz more.jsonl
   mqsel diff before.mqsc after.mqsc messages.jsonl.gz
+  mqsel diff --html review.html before/ after/
+  mqsel diff --markdown before.mqsc after.mqsc >> "$GITHUB_STEP_SUMMARY"
 """
 
 _SAID = {
@@ -85,7 +89,10 @@ def add(commands: Commands) -> None:
     add_given(diff)
     add_format(diff, FORMATS)
     add_ways(diff)
-    diff.add_argument("--json", action="store_true", help="print one JSON object; for paths one for each key")
+    output = diff.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print one JSON object; for paths one for each key")
+    output.add_argument("--markdown", action="store_true", help="of two paths: print a review in Markdown")
+    diff.add_argument("--html", metavar="FILE", help="of two paths: write a review for people, too")
 
 
 def _diff(arguments: argparse.Namespace) -> int:
@@ -102,6 +109,12 @@ def _diff(arguments: argparse.Namespace) -> int:
     wanted: list[Dialect | None] = [*dialects, *dialects, None, None][:2]
     is_path = [False] * len(arguments.selectors)
     is_path += [not arguments.paths and names_files(one, "diff") for one in given[len(arguments.selectors) :]]
+    is_reviewed = arguments.html is not None or arguments.markdown
+    if is_reviewed and (files or arguments.paths or len(given) != 2 or not all(is_path)):
+        raise MqselError(
+            f"--{'markdown' if arguments.markdown else 'html'} is a review of two paths, without files of messages",
+            hint="write mqsel diff --html FILE PATH PATH",
+        )
     if arguments.paths:
         read, is_damaged = keyed(arguments.paths, arguments, None)
         asked = [named(one, read, arguments.paths) for one in given]
@@ -168,20 +181,31 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
         return max(status, over_files(first, second, files, arguments))
     contract = contract_of(arguments, next((one.dialect for one in first.values()), configuration_of(arguments).usual))
     equal = 0
+    rows = []
     for key in dict.fromkeys([*first, *second]):
         one, other = first.get(key), second.get(key)
+        found = None
         if one is None or other is None:
             status = max(status, 1)
             text = one.text if one is not None else other.text if other is not None else ""
-            _only(key, text, paths[one is None], as_json=arguments.json)
-            continue
-        found = _related((one, other), contract, key)
-        if found is None:
-            status = 2
-        elif found.relation == "equal" and not arguments.json:
-            equal += 1
+            if not arguments.markdown:
+                _only(key, text, paths[one is None], as_json=arguments.json)
         else:
-            status = max(status, _selectors(found, as_json=arguments.json, key=key))
+            found = _related((one, other), contract, key)
+            is_equal = found is not None and found.relation == "equal"
+            equal += is_equal
+            if found is None:
+                status = 2
+            elif arguments.markdown:
+                status = max(status, _status(found))
+            elif not is_equal or arguments.json:
+                status = max(status, _selectors(found, as_json=arguments.json, key=key))
+        rows.append(ReviewRow(key, one, other, found))
+    title = f"Selectors of {paths[0]} and {paths[1]}"
+    if arguments.html is not None:
+        page.write(arguments.html, page.html(title, reviewed(rows, contract)))
+    for line in page.markdown(title, reviewed(rows, contract)) if arguments.markdown else ():
+        print(line)
     if not arguments.json:
         say(f"{len(first):,} and {len(second):,} selectors, {equal:,} of them equal")
     return status
@@ -206,6 +230,11 @@ def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
         for name, message in messages.items():
             if message is not None:
                 print(fitted(f"  {name:7}  {_line(message)}"))
+    return _status(found)
+
+
+def _status(found: Related) -> int:
+    """Return the exit code."""
     if found.relation == "equal":
         return 0
     return 2 if found.reason and found.a_alone is None and found.b_alone is None else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 import webbrowser
 
 from mqsel.cli.arguments import (
@@ -66,7 +67,11 @@ def _explore(arguments: argparse.Namespace) -> int:
     if arguments.inventory is not None:
         from mqsel.sets.set import SelectorSet  # noqa: PLC0415 (for this option alone)
 
-        inventory = SelectorSet.from_inventory(arguments.inventory, errors="skip")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            inventory = SelectorSet.from_inventory(arguments.inventory, errors="skip")
+        for one in caught:
+            complain(str(one.message))
     session = Session(
         Source(tuple(arguments.files), arguments.format, types_of(arguments)),
         contract=contract_of(arguments, arguments.dialect),

@@ -8,17 +8,16 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from html import escape
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.migrate import VERDICTS, Migrated, portable
+from mqsel.cli import page
 from mqsel.cli.arguments import Commands, command, dialect_of
 from mqsel.cli.report import folded, print_json, say, width_of
 from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
-from mqsel.errors import MqselError, SelectorError, visible
+from mqsel.errors import SelectorError, visible
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
@@ -106,7 +105,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
         for line in _summary(rows):
             say(line)
     if arguments.html is not None:
-        _write_html(arguments.html, rows, names)
+        page.write(arguments.html, page.html(f"Selectors for {', '.join(names)}", _tables(rows, names)))
     if arguments.write:
         changes = [(row.one, row.found.text) for row in rows if row.found.verdict == "translated"]
         changes = [pair for pair in changes if pair[0].entry is not None]
@@ -147,7 +146,7 @@ def _lines(row: _Row, target: str) -> Iterator[str]:
     text = " ".join(one.text.split())
     if found.verdict == "same":
         yield f"    {text}"
-    else:
+    elif text.strip("…"):  # which stands for what cannot be known
         yield f"  - {text}"
     if found.verdict == "translated":
         yield f"  + {' '.join(found.text.split())}"
@@ -175,7 +174,7 @@ def _reason(found: Migrated) -> str:
     """Return what verdicts are counted by."""
     if found.readings:
         return f"because of {', '.join(one.field for one in found.readings)}"
-    return found.reason or ("if properties have one type" if found.assumes else "")
+    return found.reason or ("if properties have the types beside it" if found.assumes else "")
 
 
 def _summary(rows: list[_Row]) -> Iterator[str]:
@@ -193,55 +192,45 @@ def _reasons(rows: list[_Row]) -> list[tuple[tuple[str, str], int]]:
 
 # ---- for people who open files ---------------------------------------------------------------------------------------
 
-_STYLE = """\
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em }
-table { border-collapse: collapse; width: 100% } td, th { border-bottom: 1px solid #8886; padding: .4em .8em;
-text-align: left; vertical-align: top } code { white-space: pre-wrap; overflow-wrap: anywhere }
-del { color: #a22 } ins { color: #171 } del, ins { text-decoration: none; display: block }
-.same, .translated { color: #171 } .differs, .refused { color: #a22; font-weight: bold }
-"""
+# What a verdict means, and whether it is one that people hope for.
 _ABOUT_VERDICTS = {
-    "same": "can be used as they are: proved",
-    "translated": "have a translation: proved",
-    "differs": "select other messages, and no translation was found",
-    "refused": "use something that the product does not have",
-    "not decided": "have to be looked at: no difference was found, and no proof",
+    "same": ("can be used as they are: proved", "good"),
+    "translated": ("have a translation: proved", "good"),
+    "differs": ("select other messages, and no translation was found", "bad"),
+    "refused": ("use something that the product does not have", "bad"),
+    "not decided": ("have to be looked at: no difference was found, and no proof", "text"),
 }
 
 
-def _write_html(file: str, rows: list[_Row], names: list[str]) -> None:
-    """Write a report.
-
-    Raises: MqselError: the file cannot be written.
-    """
-    try:
-        Path(file).write_text("\n".join(_html(rows, names)) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MqselError(f"{visible(file)}: cannot be written: {error.strerror}") from error
-
-
-def _html(rows: list[_Row], names: list[str]) -> Iterator[str]:
-    title = f"Selectors for {', '.join(names)}"
+def _tables(rows: list[_Row], names: list[str]) -> Iterator[page.PageTable]:
     counts = Counter(row.found.verdict for row in rows)
-    yield f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-    yield f"<style>{_STYLE}</style><h1>{escape(title)}</h1>"
-    yield "<table><tr><th>Selectors<th>Verdict<th>What it means"
-    for verdict in VERDICTS:
-        if counts[verdict]:
-            yield f'<tr><td>{counts[verdict]:,}<td class="{verdict}">{verdict}<td>{_ABOUT_VERDICTS[verdict]}'
-    yield "</table>"
+    yield page.PageTable(
+        "",
+        ("Selectors", "Verdict", "What it means"),
+        [
+            [[("text", f"{counts[verdict]:,}")], [(kind, verdict)], [("text", about)]]
+            for verdict, (about, kind) in _ABOUT_VERDICTS.items()
+            if counts[verdict]
+        ],
+    )
     reasons = _reasons(rows)
     if reasons:
-        yield "<h2>Reasons</h2><table><tr><th>Selectors<th>Verdict<th>Reason"
-        yield from (f"<tr><td>{count:,}<td>{verdict}<td>{escape(reason)}" for (verdict, reason), count in reasons)
-        yield "</table>"
-    yield "<h2>Selectors</h2><table><tr><th>Where<th>Verdict<th>Selector<th>What to know"
-    for one, found in sorted(rows, key=lambda row: -VERDICTS.index(row.found.verdict)):
-        key = "" if one.entry is None else f"{one.entry.key} {one.entry.destination}".strip()
-        text = escape(one.text)
-        if found.verdict == "translated":
-            text = f"<del>{text}</del><ins>{escape(found.text)}</ins>"
-        known = "<br>".join(escape(line) for line in _details(found, names[0]))
-        where = "<br>".join(escape(part) for part in (key, one.where) if part)
-        yield f'<tr><td>{where}<td class="{found.verdict}">{found.verdict}<td><code>{text}</code><td>{known}'
-    yield "</table></html>"
+        yield page.PageTable(
+            "Reasons",
+            ("Selectors", "Verdict", "Reason"),
+            [[[("text", one)] for one in (f"{count:,}", *pair)] for pair, count in reasons],
+        )
+    yield page.PageTable(
+        "Selectors",
+        ("Where", "Verdict", "Selector", "What to know"),
+        [[*_cells(row, names[0])] for row in sorted(rows, key=lambda row: -VERDICTS.index(row.found.verdict))],
+    )
+
+
+def _cells(row: _Row, target: str) -> Iterator[page.Cell]:
+    one, found = row
+    key = "" if one.entry is None else f"{one.entry.key} {one.entry.destination}".strip()
+    yield [("text", part) for part in (key, one.where) if part]
+    yield [(_ABOUT_VERDICTS[found.verdict][1], found.verdict)]
+    yield [("old", one.text), ("new", found.text)] if found.verdict == "translated" else [("code", one.text)]
+    yield [("text", line) for line in _details(found, target)]

@@ -3,7 +3,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from mqsel.columns._kernel cimport BatchRun
+from mqsel.columns._arrow cimport Column
+from mqsel.columns._kernel cimport BatchRun, Kernel
 
 
 cdef int words_check(BatchRun *call) noexcept nogil
@@ -11,3 +12,4 @@ cdef int run_truths(BatchRun *call, int64_t start, int rows, int by_null, uint8_
 cdef int run_formulas(BatchRun *call, int64_t start, int rows) noexcept nogil
 cdef int64_t run_count(BatchRun *call, int rows, int32_t *counts) noexcept nogil
 cdef void run_places(BatchRun *call, int rows, int32_t *ends, uint32_t *places) noexcept nogil
+cdef list kernel_totals(Kernel kernel, Column **columns, int64_t rows, int64_t *totals)

@@ -11,6 +11,7 @@ have shown. Knows no selector, no dialect and no opcode, and needs no lock of th
 Longer than 500 lines because arithmetic, leaves, connectives and their callers share the state of one block.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -26,7 +27,8 @@ from mqsel.columns._columns cimport (
 )
 from mqsel.columns._kernel cimport (
     AGAIN, ALL, COMPUTE, COMPUTE_NARROW, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER,
-    REMAINDER, TURN, WORDS, BatchRun, Instruction, Level, Computation, FormulaTerm, Trace, block_of, steps_of,
+    REMAINDER, TURN, WORDS, BatchRun, Instruction, Kernel, Level, Computation, FormulaTerm, Trace, block_of, call_end,
+    steps_of,
 )
 from mqsel.columns._sets cimport ValueSet
 from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, POISON, STRING
@@ -795,3 +797,37 @@ cdef void run_places(BatchRun *call, int rows, int32_t *ends, uint32_t *places) 
                 places[ends[row]] = <uint32_t> number
                 ends[row] += 1
                 word &= word - 1
+
+
+cdef list kernel_totals(Kernel kernel, Column **columns, int64_t rows, int64_t *totals):
+    """Add for each formula the number of rows of which it is true.
+
+    Returns: pieces (start, stop) of the rows, which are not counted: the index has to look at them.
+    """
+    cdef BatchRun *call = kernel.start(columns, rows)
+    cdef int64_t start = 0
+    cdef int count, number, status
+    cdef list left = []
+    call.turned = clock_nanoseconds()
+    try:
+        with nogil:
+            status = words_check(call)
+        if status == DECLINED:
+            return [(0, rows)]
+        while start < rows:
+            count = <int> min(<int64_t> call.rows, rows - start)
+            with nogil:
+                status = run_formulas(call, start, count)
+                if status == 0:
+                    for number in range(call.root_count):
+                        totals[number] += call.traces[call.roots[number]].found
+            if status == DECLINED:
+                left.append((start, start + count))
+            if status != AGAIN:
+                start += count
+            if clock_nanoseconds() - call.turned > TURN:
+                PyErr_CheckSignals()
+                call.turned = clock_nanoseconds()
+    finally:
+        call_end(call)
+    return left

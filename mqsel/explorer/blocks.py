@@ -210,20 +210,8 @@ def _shortened(column: pa.Array) -> pa.Array:
 # ---- selectors -------------------------------------------------------------------------------------------------------
 
 
-class Group(NamedTuple):
-    """Rows of a block whose properties have one type each.
-
-    Attributes:
-        mask: which rows; None for all.
-        table: the columns of all rows, of these types.
-    """
-
-    mask: pa.BooleanArray | None
-    table: pa.Table
-
-    def chosen(self) -> pa.Table:
-        """Return the columns of these rows alone."""
-        return self.table if self.mask is None else self.table.filter(self.mask)
+# Rows whose properties have one type each: a mask, None for all rows, and the columns of all rows, of these types.
+Group = tuple[pa.BooleanArray | None, pa.Table]
 
 
 def groups(block: Block, names: Iterable[str], *, whole: bool = False) -> tuple[list[Group], pa.BooleanArray | None]:
@@ -236,7 +224,7 @@ def groups(block: Block, names: Iterable[str], *, whole: bool = False) -> tuple[
         whole: with what else the messages have, of which only the presence counts.
     """
     if block.table is not None:
-        return [Group(None, block.table)], None
+        return [(None, block.table)], None
     if block.columns is None:
         return [], pa.array([True] * block.rows)
     used: Columns = {}
@@ -261,7 +249,7 @@ def groups(block: Block, names: Iterable[str], *, whole: bool = False) -> tuple[
             masks.append(kinds[place].is_valid() if place else pc.invert(_any(kinds[1:])))
         mask = reduce(pc.and_, masks) if masks else None
         if mask is None or mask.true_count:
-            found.append(Group(mask, pa.table(columns or {"": pa.nulls(block.rows)})))
+            found.append((mask, pa.table(columns or {"": pa.nulls(block.rows)})))
     return found, is_odd
 
 
@@ -281,10 +269,10 @@ def states(block: Block, selects: Selects, types: Mapping[str, str]) -> pa.Array
     """
     result = None
     found, odd = groups(block, selects.properties)
-    for group in found:
+    for mask, table in found:
         # The first one as if it were all: the others are written over it.
-        one = _states(group.table if result is None else group.chosen(), selects)
-        result = one if result is None else pc.replace_with_mask(result, group.mask, one)
+        one = _states(table if result is None else table.filter(mask), selects)
+        result = one if result is None else pc.replace_with_mask(result, mask, one)
     if odd is not None and odd.true_count:
         judge = _judge(block.kind, selects, types)
         alone = pa.array([judge(data) for data in block.raw.filter(odd).to_pylist()], pa.int8())
@@ -322,8 +310,8 @@ def _judge(kind: str, selects: Selects, types: Mapping[str, str]) -> Callable[[b
 def profile(block: Block, matcher: Matcher, profiler: Profiler, types: Mapping[str, str]) -> None:
     """Count why the messages of a block are selected, or are not."""
     found, odd = groups(block, matcher.properties, whole=True)
-    for group in found:
-        for batch in group.chosen().to_batches():
+    for mask, table in found:
+        for batch in (table if mask is None else table.filter(mask)).to_batches():
             profiler.take_batch(batch)
     if odd is not None and odd.true_count:
         decode, kind = reader(block.kind, matcher, types=types), FORMATS[block.kind].message or ""

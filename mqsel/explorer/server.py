@@ -23,18 +23,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from mqsel.errors import MqselError
-from mqsel.explorer.session import Cancelled, Session
+from mqsel.explorer.session import Cancelled, Question, Session
 from mqsel.language.dialect import PRESETS
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HOST = "127.0.0.1"
-_PAGE = {
-    "/": ("index.html", "text/html"),
-    "/page.css": ("page.css", "text/css"),
-    "/page.js": ("page.js", "text/javascript"),
-}
+_PAGE = {"/": "html", "/page.css": "css", "/page.js": "javascript"}
 _BODY = 1 << 20  # bytes of a question
 _NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"  # whose pages may show this one
 
@@ -45,26 +41,21 @@ class Server:
     Args:
         session: what answers.
         is_framed: whether pages of notebooks on this machine may show the page.
-        state: what the page begins with, such as a dialect.
+        dialect: what the page begins with.
 
     Attributes:
         url: the address of the page, with the token.
     """
 
-    def __init__(self, session: Session, *, is_framed: bool = False, **state: str) -> None:
+    def __init__(self, session: Session, *, is_framed: bool = False, dialect: str = "IBM_MQ") -> None:
         self._session = session
         self._token = secrets.token_urlsafe(32)
-        self._socket = socket.create_server((_HOST, 0))
-        port = self._socket.getsockname()[1]
+        listening = socket.create_server((_HOST, 0))
+        port = listening.getsockname()[1]
         self._hosts = [f"{_HOST}:{port}", f"localhost:{port}"]
-        self._origins = [f"http://{one}" for one in self._hosts]
-        more = "".join(f"&{name}={quote(value)}" for name, value in state.items())
-        self.url = f"http://{_HOST}:{port}/#token={self._token}{more}"
-        policy = (
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-            "base-uri 'none'; "
-            f"form-action 'none'; frame-ancestors {_NOTEBOOKS if is_framed else chr(39) + 'none' + chr(39)}"
-        )
+        self.url = f"http://{_HOST}:{port}/#token={self._token}&dialect={quote(dialect)}"
+        policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+        policy += "base-uri 'none'; form-action 'none'; frame-ancestors " + (_NOTEBOOKS if is_framed else "'none'")
         self._headers = [
             (b"content-security-policy", policy.encode()),
             (b"x-content-type-options", b"nosniff"),
@@ -72,24 +63,19 @@ class Server:
             (b"cross-origin-resource-policy", b"same-origin"),
             (b"cache-control", b"no-store"),
         ]
-        routes = [Route(path, self._file) for path in _PAGE]
-        routes.append(Route("/api/{name}", self._answer, methods=["POST"]))
+        routes = [*(Route(path, _file) for path in _PAGE), Route("/api/{name}", self._answer, methods=["POST"])]
         application = self._guarded(Starlette(routes=routes))
-        settings = uvicorn.Config(
-            application, log_config=None, access_log=False, lifespan="off", ws="none", http="h11", server_header=False
+        self._server = uvicorn.Server(
+            uvicorn.Config(application, log_config=None, log_level="error", access_log=False, lifespan="off", ws="none")
         )
-        self._server = uvicorn.Server(settings)
         # Not in the main thread: there the signals would be the server's.
-        self._threads = [
-            threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True),
-            threading.Thread(target=session.read, daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)
+        self._thread.start()
+        threading.Thread(target=session.read, daemon=True).start()
 
     def wait(self) -> None:
         """Return once the server has ended."""
-        self._threads[0].join()
+        self._thread.join()
 
     def close(self) -> None:
         """End the server."""
@@ -97,30 +83,26 @@ class Server:
         self.wait()
 
     def _guarded(self, application: ASGIApp) -> ASGIApp:
+        origins, expected = [f"http://{one}" for one in self._hosts], f"Bearer {self._token}".encode()
+
         async def guard(scope: Scope, receive: Receive, send: Send) -> None:
             async def send_with_headers(message: Message) -> None:
                 if message["type"] == "http.response.start":
-                    message = {**message, "headers": [*message["headers"], *self._headers]}
+                    message["headers"] = [*message["headers"], *self._headers]
                 await send(message)
 
-            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-            given = headers.get("authorization", "").encode()
+            headers = dict(scope["headers"])
+            host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
             answers = application
-            if headers.get("host") not in self._hosts or headers.get("origin") not in (None, *self._origins):
+            if host not in self._hosts or origin not in ("", *origins):
                 answers = PlainTextResponse("this address is not served", 403)
-            elif scope["path"].startswith("/api/") and not secrets.compare_digest(
-                given, f"Bearer {self._token}".encode()
+            elif scope["path"] not in _PAGE and not secrets.compare_digest(
+                headers.get(b"authorization", b""), expected
             ):
                 answers = PlainTextResponse("the token is missing or wrong: open the address of mqsel explore", 403)
             await answers(scope, receive, send_with_headers)
 
         return guard
-
-    async def _file(self, request: Request) -> Response:
-        name, kind = _PAGE[request.url.path]
-        text = resources.files("mqsel.explorer").joinpath("page", name).read_text(encoding="utf-8")
-        options = "".join(f"<option>{preset}</option>" for preset in PRESETS)
-        return Response(text.replace("<!-- dialects -->", options), media_type=kind)
 
     async def _answer(self, request: Request) -> Response:
         body = b""
@@ -129,27 +111,30 @@ class Server:
                 body += piece
                 if len(body) > _BODY:
                     return PlainTextResponse("the question is too long", 413)
-        except ClientDisconnect:  # somebody typed on
-            return Response(status_code=400)
-        try:
-            question = json.loads(body or b"{}")
-            answer = await run_in_threadpool(self._ask, request.path_params["name"], question)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            return PlainTextResponse(f"no question: {type(error).__name__}", 400)
+            question = Question.read(json.loads(body))
+        except (ValueError, RecursionError, ClientDisconnect):
+            return PlainTextResponse("this is no question", 400)
+        answer = await run_in_threadpool(self._answered, request.path_params["name"], question)
         return Response(json.dumps(answer), media_type="application/json")
 
-    def _ask(self, name: str, question: dict[str, Any]) -> dict[str, Any]:
+    def _answered(self, name: str, question: Question) -> dict[str, Any]:
         session = self._session
-        if name == "state":
-            return session.state()
-        check = session.asked(str(question["window"]), int(question["number"]))
+        check = session.asked(question)
         try:
             if name == "look":
                 return session.look(question, check)
             if name == "reasons":
                 return session.reasons(question, check)
-            return session.message(question)
+            return session.message(question) if name == "message" else session.state()
         except Cancelled:
             return {"cancelled": True}
         except MqselError as error:
             return {"trouble": str(error)}
+
+
+async def _file(request: Request) -> Response:
+    path = request.url.path
+    name = "index.html" if path == "/" else path[1:]
+    text = resources.files("mqsel.explorer").joinpath("page", name).read_text(encoding="utf-8")
+    presets = "".join(f"<option>{preset}</option>" for preset in PRESETS)
+    return Response(text.replace("<!-- dialects -->", presets), media_type=f"text/{_PAGE[path]}")

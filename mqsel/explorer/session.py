@@ -11,22 +11,22 @@ import re
 import shlex
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from mqsel.analysis.compare import relation, satisfiable
+from mqsel.analysis.compare import relation
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.profile import report
-from mqsel.analysis.lint import Edit, edited, lint
-from mqsel.errors import MqselError, SelectorError, visible
+from mqsel.analysis.lint import Edit, Finding, edited, lint
+from mqsel.errors import MqselError, SelectorError, Span, visible
 from mqsel.explorer.blocks import SELECTED, SKIPPED, UNKNOWN, Block, Collect, Selects, profile, states, values_of
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage
@@ -60,7 +60,40 @@ class Cancelled(Exception):  # noqa: N818 (no error: somebody typed on)
     """A newer question of the same window has come."""
 
 
-Question = Mapping[str, Any]
+class Question(NamedTuple):
+    """What a window asks.
+
+    Attributes:
+        window: its name.
+        number: of the question; a greater one ends those before.
+        selector, dialect: what is typed.
+        second: another selector; empty for none.
+        show: which rows: all, selected, others, unknown, lost or gained by the second, nobody of the inventory.
+        offset: of the first row among those that are shown.
+        row: the number of the message that is chosen; -1 for none.
+    """
+
+    window: str
+    number: int
+    selector: str
+    dialect: str
+    second: str
+    show: str
+    offset: int
+    row: int
+
+    @classmethod
+    def read(cls, found: Any) -> Question:
+        """Return the question that an object of JSON is.
+
+        Raises: ValueError: it is none.
+        """
+        kinds = [int if name in ("number", "offset", "row") else str for name in cls._fields]
+        if type(found) is not dict or [type(found.get(name)) for name in cls._fields] != kinds:
+            raise ValueError
+        return cls(*(found[name] for name in cls._fields))
+
+
 Check = Callable[[], None]  # raises `Cancelled` once the question is old
 
 
@@ -175,8 +208,9 @@ class Session:
 
     # ---- questions ---------------------------------------------------------------------------------------------------
 
-    def asked(self, window: str, number: int) -> Check:
+    def asked(self, question: Question) -> Check:
         """Note a question; return what raises `Cancelled` once a newer one of the same window has come."""
+        window, number = question[:2]
         with self._lock:
             self._asked[window] = max(number, self._asked.pop(window, 0))
             if len(self._asked) > 1000:  # of windows that are long closed
@@ -191,22 +225,17 @@ class Session:
     def look(self, question: Question, check: Check) -> dict[str, Any]:
         """Return the counts and a window of rows for a selector, or what is wrong with it.
 
-        Args:
-            question: selector, dialect, second (another selector, or nothing), show (which rows), offset.
-
         Raises: PropertyTypeError: a column that is read has a type that no property has.
         """
-        text, dialect, second = question["selector"], question["dialect"], question["second"]
+        text, dialect, second, show = question[2:6]
         matchers: list[Matcher] = []
         for place, one in enumerate([text, *[second] * bool(second)]):
             try:
                 matchers.append(compile_selector(one, dialect=dialect))
             except SelectorError as error:
-                return {
-                    "error": {"text": error.text(), "span": error.span, "fixes": _remedies(error, dialect), "of": place}
-                }
+                fixes = _remedies(error.hint, one, error.span, dialect)
+                return {"error": {"text": error.text(), "span": error.span, "fixes": fixes, "of": place}}
         found = [self._states(one, check) for one in matchers]
-        show = question["show"]
         of_set = [self._states(self._inventory, check)] if self._inventory is not None and show == "nobody" else []
         count = min(map(len, (*found, *of_set)))  # files may be read meanwhile
         found = [one.slice(0, count) for one in found]
@@ -220,15 +249,18 @@ class Session:
             "nobody": pc.not_equal(of_set[0].slice(0, count), SELECTED) if of_set else gets,
         }
         rows = pc.indices_nonzero(masks[show]) if show in masks else range(count)
-        offset = max(min(int(question["offset"]), len(rows) - 1), 0)
-        window = [int(str(row)) for row in rows[offset : offset + _LISTED]]
+        offset = max(min(question.offset, len(rows) - 1), 0)
+        window = rows[offset : offset + _LISTED]
         return {
             "messages": count,
             **{name: mask.true_count for name, mask in masks.items() if name not in ("others", "nobody")},
             "skipped": pc.equal(found[0], SKIPPED).true_count + self._skipped,
             "shown": len(rows),
             "offset": offset,
-            "rows": [self._row(row, matchers, [one[row].as_py() for one in found]) for row in window],
+            "rows": [
+                self._row(row, matchers, [one[row].as_py() for one in found])
+                for row in (window if isinstance(window, range) else window.to_pylist())
+            ],
             "copies": self._copies(text, dialect),
         }
 
@@ -275,24 +307,21 @@ class Session:
 
     def _copies(self, text: str, dialect: str) -> dict[str, str]:
         """Return the question as a command, as Python and for Spark."""
-        source = self._source
+        source, files = self._source, [*self._source.files]
         choice = "" if dialect == "IBM_MQ" else f", dialect={dialect!r}"
-        column = f"df.filter(mqsel.spark.column({text!r}, df{choice}))"
-        compiled = f"import mqsel\n\nmatcher = mqsel.compile({text!r}{choice})\n"
-        if not source.files:
-            return {"python": f"{compiled}selected = matcher.match_batch(frame)", "spark": f"import mqsel\n\n{column}"}
-        options = ["--dialect", dialect] if choice else []
-        options += ["--format", source.format] if source.format else []
+        options = [*["--dialect", dialect] * bool(choice), *["--format", source.format or ""] * bool(source.format)]
         options += [word for name, kind in source.types for word in ("--type", f"{name}={kind}")]
-        more = "".join(f", {key}={one!r}" for key, one in (("format", source.format), ("types", self._types)) if one)
-        command = shlex.join([*options, "--", text, *source.files])
+        command = f"mqsel match {shlex.join([*options, '--', text, *files])}"
+        more = "".join(f", {name}={one!r}" for name, one in (("format", source.format), ("types", self._types)) if one)
+        use = f"[*mqsel.files.filter({files}, matcher{more})]" if files else "matcher.match_batch(frame)"
+        column = f"df.filter(mqsel.spark.column({text!r}, df{choice}))"
         is_rows = all(block.raw is None for block in self._blocks)
         return {
-            "command": f"mqsel match {command}",
-            "python": f"{compiled}messages = [*mqsel.files.filter({[*source.files]}, matcher{more})]",
-            "spark": f"import mqsel\n\ndf = spark.read.parquet(*{[*source.files]})\n{column}"
+            "command": command if files else "",
+            "python": f"import mqsel\n\nmatcher = mqsel.compile({text!r}{choice})\nselected = {use}",
+            "spark": f"import mqsel\n\n{f'df = spark.read.parquet(*{files})' if files else ''}\n{column}"
             if is_rows
-            else f"mqsel match --spark {command}",
+            else command.replace("match", "match --spark", 1),
         }
 
     def reasons(self, question: Question, check: Check) -> dict[str, Any]:
@@ -300,7 +329,7 @@ class Session:
 
         Raises: SelectorError.
         """
-        text, dialect, second = question["selector"], question["dialect"], question["second"]
+        text, dialect, second = question[2:5]
         matcher = compile_selector(text, dialect=dialect)
         profiler = Profiler(read_selector(text, matcher.dialect))
         alone = 0
@@ -311,7 +340,7 @@ class Session:
                 break
             profile(block, matcher, profiler, self._types)
         told = report(profiler.selector, profiler.account)
-        findings = lint(text, dialect)
+        findings = lint(text, dialect, given=self._contract)
         fixes = [
             _fix(f"write {one.near} for {one.name}", text, _renamed(matcher, one.name, one.near))
             for one in told.properties
@@ -322,21 +351,12 @@ class Session:
         if second:
             related = relation(text, second, dialect=dialect, given=self._contract)
             notes.append(_RELATED.get(related.relation, f"{related}: {related.reason}"))
-        if self._contract is not None:
-            found = satisfiable(text, dialect=dialect, given=self._contract)
-            notes.append("a message of the contract can be selected" if found else f"by the contract: {found.reason}")
         said = {one.sentence for one in findings}
         return {
             **_visible(told.as_dict()),
             "sentences": _visible([one for one in told.sentences if one not in said]),
             "fixes": fixes,
-            "findings": [
-                {
-                    "text": f"{one.severity}: {one.sentence}",
-                    "fixes": [_fix("fix this", text, one.edits)] * bool(one.edits),
-                }
-                for one in findings
-            ],
+            "findings": [_clickable(one, text, dialect) for one in findings],
             "notes": [*notes, *[f"counted over the first {told.messages:,} messages"] * (alone > _ALONE)],
         }
 
@@ -345,7 +365,7 @@ class Session:
 
         Raises: MqselError: there is no such message.
         """
-        block, place = self._at(int(question["row"]))
+        block, place = self._at(question.row)
         found = block.found(place)
         values = values_of(found, self._types)
         answer: dict[str, Any] = {
@@ -354,7 +374,7 @@ class Session:
             "properties": [[name, CLASS_NAMES.get(type(one), ""), str(plain(one))] for name, one in values.items()],
         }
         try:
-            matcher = compile_selector(question["selector"], dialect=question["dialect"])
+            matcher = compile_selector(question.selector, dialect=question.dialect)
             answer["judged"] = judged(matcher, found, self._types).in_json()
             if block.raw is not None:
                 answer["note"] = first_note(block.kind, found.data)
@@ -379,11 +399,16 @@ class Session:
             change = judged(inventory.matcher(key), found, self._types).explanation.change
             near += [(change.count(" and "), key, change)] * bool(change)
         chosen = [(key, "") for key in keys] or [(key, change) for _, key, change in sorted(near)]
-        gets = [{"key": key, "change": change, **self._selector(inventory, key)} for key, change in chosen[:_LISTED]]
+        gets = [
+            {
+                "key": key,
+                "change": change,
+                "selector": inventory[key],
+                "dialect": inventory.matcher(key).dialect.departures()[0],
+            }
+            for key, change in chosen[:_LISTED]
+        ]
         return {"gets": gets, "receivers": len(keys)}
-
-    def _selector(self, inventory: SelectorSet[str], key: str) -> dict[str, str]:
-        return {"selector": inventory[key], "dialect": inventory.matcher(key).dialect.departures()[0]}
 
 
 _RELATED = {
@@ -419,24 +444,30 @@ def _fix(label: str, text: str, edits: Iterable[Edit]) -> dict[str, str]:
     return {"label": label, "text": edited(text, [*edits])}
 
 
-# What a hint says to write.
-_SAID = re.compile(r"(?:\bwritten|\bwrite|\bmean|: )\s*('[^']+'|\S+)")
+def _clickable(finding: Finding, text: str, dialect: str) -> dict[str, Any]:
+    said, span, edits = finding.sentence, finding.span, finding.edits
+    fixes = [_fix("fix this", text, edits)] if edits else _remedies(said, text, span, dialect)
+    return {"text": f"{finding.severity}: {said}", "fixes": fixes}
 
 
-def _remedies(error: SelectorError, dialect: str) -> list[dict[str, str]]:
-    """Return what a hint says to write, in the place of the error, if the error is gone then or comes later."""
-    text, (start, stop) = error.selector, error.span
-    sign = re.search(r"[=<>!&|]*\Z", text[:start])
-    spans = dict.fromkeys([(start, stop), (sign.start() if sign else start, stop)])
-    for said in _SAID.findall(error.hint or ""):
-        for new, span in ((new, span) for new in (said.strip("'"), said) for span in spans):
-            fix = _fix(f"write {new}", text, [Edit(span, new)])
-            try:
-                read_selector(fix["text"], as_dialect(dialect))
-            except SelectorError as other:
-                if other.span[0] <= span[0] + len(new):
-                    continue
-            return [fix]
+# What a hint says to write: an operator, a keyword, a number or a string.
+_SAID = re.compile(
+    r"(?:\bwritten|\bwrite|\bmean|apostrophes:|capitals:) ('?[<>=]+'?|[A-Z]+|[\d.]+|'[^']*')(?=[\s,;]|\Z)"
+)
+
+
+def _remedies(said: str | None, text: str, span: Span, dialect: str) -> list[dict[str, str]]:
+    """Return what a hint says to write in a place, if the text is valid then, or its error comes later."""
+    start, stop = span
+    for piece, first in product(_SAID.findall(said or ""), (start, len(text[:start].rstrip("=<>!&|")))):
+        new = piece.strip("'") if "=" in piece else piece
+        fix = _fix(f"write {new}", text, [Edit((first, stop), new)])
+        try:
+            read_selector(fix["text"], as_dialect(dialect))
+        except SelectorError as error:
+            if new[0] == "'" or error.span[0] <= first + len(new):
+                continue
+        return [fix]
     return []
 
 

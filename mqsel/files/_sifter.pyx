@@ -40,6 +40,8 @@ cdef class Sifter:
         judge: takes a message that the decoder does not read here, and returns its truth value.
         complain: takes the place of a message and the error that it is; returns what to yield for it, or None.
         note: takes the place, and the bytes, of the first message of which the decoder skipped something.
+        counter: counts each message in the place of the machine: takes its bytes, or None if the record has every
+            property, and whether it is selected, or None where that is for the selector to say. None: the machine does.
         watch: takes the bytes of each message before it is read; None where nobody does.
         path: of the file, if it has a name: stands for a message that is all that the file has; else None.
         invert: ask for the messages that are not selected.
@@ -56,6 +58,7 @@ cdef class Sifter:
     cdef object complain
     cdef object note
     cdef object watch
+    cdef object counter
     cdef bytes path
     cdef bint invert
     cdef bint counting
@@ -82,13 +85,14 @@ cdef class Sifter:
 
     def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, complain, note, watch, bytes path, *,
                   bint invert=False, bint counting=False, bint raising=False, Py_ssize_t limit=-1, bint apart=False,
-                  bint placed=False):
+                  bint placed=False, counter=None):
         self.machine = machine
         self.decoder = decoder
         self.judge = judge
         self.complain = complain
         self.note = note
         self.watch = watch
+        self.counter = counter
         self.path = path
         self.invert = invert
         self.counting = counting
@@ -154,16 +158,14 @@ cdef class Sifter:
                         self.messages += 1
                         if self.watch is not None:
                             self.watch(PyBytes_FromStringAndSize(<const char *> line, stop - line))
-                        truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
-                        if truth == UNKNOWN:
-                            self.count_nulls()
+                        truth = self.truth_of(frame, line, stop)
                         if self.is_asked_for(truth):
                             self.keep(self.lines, line, at)
                     elif not is_blank(line, stop):
                         self.messages += 1
                         if self.is_wanted(frame, self.lines, line, at - line):
                             self.keep(self.lines, line, at)
-            except UndocumentedError as error:
+            except (UndocumentedError, PropertyTypeError) as error:
                 self.refuse(self.lines, error)
         return 0
 
@@ -225,13 +227,13 @@ cdef class Sifter:
         try:
             reading = self.decoder.read(message, message + size, message + size)
             if reading == FILLED:
-                truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
-                if truth == UNKNOWN:
-                    self.count_nulls()
+                truth = self.truth_of(frame, message, message + size)
             elif reading == UNREAD:
                 truth = self.judge(PyBytes_FromStringAndSize(<const char *> message, size))
             else:  # without running the selector
                 truth = TRUE if reading == IDENTIFIED else FALSE
+                if self.counter is not None:
+                    self.counter(PyBytes_FromStringAndSize(<const char *> message, size), truth == TRUE)
         except (PropertyTypeError, DecodeError) as error:
             self.refuse(place, error)
             return False
@@ -239,6 +241,23 @@ cdef class Sifter:
             note, self.note = self.note, None
             note(place, PyBytes_FromStringAndSize(<const char *> message, size))
         return self.is_asked_for(truth)
+
+    cdef int truth_of(self, Frame *frame, const uint8_t *message, const uint8_t *stop) except -1:
+        """Judge, or count, the message that the record is of."""
+        cdef Py_ssize_t slot
+        cdef int truth
+        if self.counter is None:
+            truth = self.machine.dispatch(frame, <PyObject *> self.record, self.machine.exact)
+            if truth == UNKNOWN:
+                self.count_nulls()
+            return truth
+        data = None
+        for slot in range(self.record.count):
+            if self.record.values[slot].tag == NULL_VALUE:
+                data = PyBytes_FromStringAndSize(<const char *> message, stop - message)
+                break
+        self.counter(data, None)
+        return FALSE
 
     cdef bint is_asked_for(self, int truth) noexcept:
         """Count a message by its truth value. Returns whether it is to be kept."""

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from mqsel.errors import ArgumentError
 from mqsel.formats._decoder import Decoder
-from mqsel.formats._json import JSONDecoder
+from mqsel.formats._json import JSONDecoder, property_names
 from mqsel.formats._mq import MQDecoder
 from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
@@ -32,6 +32,7 @@ __all__ = [
     "decoder",
     "first_note",
     "inspect",
+    "names_of",
     "properties",
 ]
 
@@ -60,8 +61,7 @@ def properties(
     key = _key(names, strip, ccsid)
     held = _IDLE.pop(key, None) or _make(key)
     answer = held.properties(message)
-    if len(_IDLE) < _MAX_IDLE:
-        _IDLE[key] = held
+    _put_back(key, held)
     return answer
 
 
@@ -70,7 +70,10 @@ def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccs
 
     Raises: as `properties`.
     """
-    found, sources, offsets, notes, structures = _make(_key(None, strip, ccsid)).inspect(message)
+    key = _key(None, strip, ccsid)
+    held = _IDLE.pop(key, None) or _make(key)
+    found, sources, offsets, notes, structures = held.inspect(message)
+    _put_back(key, held)
     return Inspection(Rows(found, sources, offsets), tuple(notes), tuple(structures))
 
 
@@ -83,6 +86,11 @@ def first_note(message: bytes, *, strip: bool = False, ccsid: int | None = None)
 # is taken out of here while it is used, so two threads never meet in one.
 _IDLE: dict[_Key, MQDecoder] = {}
 _MAX_IDLE = 64
+
+
+def _put_back(key: _Key, idle: MQDecoder) -> None:
+    if len(_IDLE) < _MAX_IDLE:
+        _IDLE[key] = idle
 
 
 def _key(names: Iterable[str] | None, strip: bool, ccsid: int | None) -> _Key:
@@ -174,6 +182,18 @@ FORMATS = {
         for name, schema in SCHEMAS.items()
     },
 }
+
+
+def names_of(message: bytes, kind: str, types: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the properties that a message of the format *kind* has.
+
+    Raises: as `MessageFormat.inspect` of the format.
+    """
+    names = property_names(message) if kind == "json" and type(message) is bytes else None
+    if names is None:
+        rows = FORMATS[kind].inspect(message, types).rows
+        names = rows.names() if isinstance(rows, Rows) else tuple(row.name for row in rows if row.value is not None)
+    return names
 
 
 # The names of the table, for those who check types.

@@ -16,6 +16,7 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
@@ -59,6 +60,9 @@ cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
     double PyOS_string_to_double(const char *text, char **end, PyObject *overflow) except? -1.0
     int PyUnicode_CheckExact(object item)
+    bint PyUnicode_IS_ASCII(PyObject *text)
+    void *PyUnicode_DATA(PyObject *text)
+    Py_ssize_t PyUnicode_GET_LENGTH(PyObject *text)
 
 # What stands for a name that is no slot.
 cdef enum Other:
@@ -71,6 +75,8 @@ cdef enum:
     LONG_LINE = 1 << 20  # bytes; while one is read, signals are looked for
     NAMES_AHEAD = 4     # remembered keys that may be missing in a line
     DOUBTFUL = 16
+    KEYS = 64           # of a line, that are listed
+    KNOWN = 256         # keys of lines whose names are kept
 
 # What a byte of a string is: 0 plain, else what has to be looked at.
 cdef uint8_t[256] SPECIAL
@@ -750,3 +756,84 @@ cdef class JSONDecoder(Decoder):
 
 cdef inline uint32_t four_digits(const uint8_t *at) noexcept:
     return <uint32_t> HEX[at[0]] << 12 | <uint32_t> HEX[at[1]] << 8 | <uint32_t> HEX[at[2]] << 4 | HEX[at[3]]
+
+
+# ---- the names of a line -----------------------------------------------------------------------------------------
+
+cdef PyObject *KNOWN_NAMES[KNOWN]     # owned; all ASCII; NULL in an empty place
+
+
+cdef object name_of(const uint8_t *text, Py_ssize_t length, uint32_t number):
+    """Return a key as a string, mostly the one that an earlier line had."""
+    cdef PyObject **place = &KNOWN_NAMES[number % KNOWN]
+    cdef PyObject *old = place[0]
+    if old != NULL and PyUnicode_GET_LENGTH(old) == length and memcmp(PyUnicode_DATA(old), text, length) == 0:
+        return <object> old
+    name = <object> PyUnicode_DecodeUTF8(<const char *> text, length, NULL)
+    Py_DECREF(name)  # there is one more for it
+    if PyUnicode_IS_ASCII(<PyObject *> name):
+        Py_INCREF(name)
+        old = place[0]
+        place[0] = <PyObject *> name
+        Py_XDECREF(old)
+    return name
+
+
+def property_names(bytes line not None):
+    """List the names of the properties that a line has, as `inspect_json` does.
+
+    Returns: a tuple; None where that is left to it.
+    """
+    cdef const uint8_t *at = <const uint8_t *> PyBytes_AS_STRING(line)
+    cdef const uint8_t *stop = at + PyBytes_GET_SIZE(line)
+    cdef const uint8_t *start
+    cdef const uint8_t *end
+    cdef uint32_t numbers[KEYS]
+    cdef int64_t whole
+    cdef int count = 0
+    cdef int before
+    cdef bint flag
+    cdef list names = []
+    at = blanks(at, stop)
+    if at == stop or at[0] != c"{":
+        return None
+    at = blanks(at + 1, stop)
+    while at < stop and at[0] != c"}":
+        if at[0] != c'"' or count == KEYS:
+            return None
+        start = at + 1
+        end = string_end(start, stop, stop, &flag)
+        if end == NULL or flag:
+            return None
+        numbers[count] = text_hash(start, end - start)
+        for before in range(count):
+            if numbers[before] == numbers[count]:  # most likely twice the same
+                return None
+        name = name_of(start, end - start, numbers[count])
+        count += 1
+        at = colon_end(end + 1, stop)
+        if at == NULL or at[0] == c"{" or at[0] == c"[":
+            return None
+        start = at
+        at = scalar_end(at, stop, stop)
+        if at == NULL:
+            return None
+        flag = start[0] != c"n"
+        if c"0" <= start[0] <= c"9" or start[0] == c"-":
+            if start[0] == c"-" and start[1] == c"I":
+                flag = True
+            else:
+                number_end(start, stop, &flag)
+                flag = not flag or whole_read(start, at, &whole)
+        if flag:
+            names.append(name)
+        at = blanks(at, stop)
+        if at < stop and at[0] == c",":
+            at = blanks(at + 1, stop)
+            if at == stop or at[0] != c'"':
+                return None
+        elif at == stop or at[0] != c"}":
+            return None
+    if at == stop or blanks(at + 1, stop) != stop or _jsonl.INSPECTED in names:
+        return None
+    return tuple(names)

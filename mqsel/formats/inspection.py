@@ -42,6 +42,10 @@ class Rows(Sequence[Row]):
     def __len__(self) -> int:
         return len(self._found)
 
+    def names(self) -> tuple[str, ...]:
+        """Return the names of those that have a value."""
+        return tuple([name for name, value in self._found.items() if value is not None])
+
     def __iter__(self) -> Iterator[Row]:
         for (name, value), source, offset in zip(self._found.items(), self._sources, self._offsets, strict=True):
             yield Row(name, CLASS_NAMES[type(value)], value, source, offset)

@@ -27,7 +27,7 @@ from libc.string cimport memcpy, memset
 
 from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load
 from mqsel.columns._columns cimport DECLINED
-from mqsel.columns._formulas cimport run_count, run_formulas, run_places, words_check
+from mqsel.columns._formulas cimport kernel_totals, run_count, run_formulas, run_places, words_check
 from mqsel.columns._kernel cimport TURN, BatchRun, Kernel, call_end
 from mqsel.index._candidates cimport Search
 from mqsel.index._index cimport Index, IndexChange
@@ -1067,6 +1067,36 @@ def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> 
     if len(found) == 1:
         return found[0], reason
     return pyarrow.concat_arrays([pyarrow.array([], pyarrow.list_(pyarrow.uint32())), *found]), reason
+
+
+def match_totals(MessageReader reader not None, batch, kernel_for) -> tuple:
+    """Count the rows of a batch, and for each place of the set those that what stands there is true of.
+
+    Args:
+        kernel_for: as for `match_rows`.
+
+    Returns: the number of rows, and a list of counts.
+    """
+    cdef DeliveryLists lists
+    cdef int64_t rows = 0
+    cdef int64_t number
+    cdef int64_t *totals = <int64_t *> zeroed(reader.size + 1, sizeof(int64_t))
+    try:
+        for chunk in chunks(library("why"), batch):
+            columns = Batch(list(reader.table.first), list(reader.table.second), chunk)
+            rows += (<Batch> columns).rows
+            lists = DeliveryLists((<Batch> columns).rows)
+            kernel = kernel_for((<Batch> columns).rows)
+            left = [(0, (<Batch> columns).rows)]
+            if not isinstance(kernel, str) and kernel_refusal(kernel, columns) is None:
+                left = kernel_totals(kernel, (<Batch> columns).columns, (<Batch> columns).rows, totals)
+            for start, stop in left:
+                by_rows(reader, columns, lists, start, stop)
+            for number in range(lists.count):
+                totals[lists.places[number]] += 1
+        return rows, [totals[number] for number in range(reader.size)]
+    finally:
+        free(totals)
 
 
 def trial(MessageReader reader, Batch batch, Kernel kernel):

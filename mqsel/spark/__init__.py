@@ -14,6 +14,7 @@ from mqsel.columns.wordings import package_missing
 if find_spec("pyspark") is None:
     raise package_missing("mqsel.spark", "pyspark", "spark")
 
+from mqsel.spark.archive import changes, contract
 from mqsel.spark.audience import Outcome, SetProfile, compare, profile_set
 from mqsel.spark.columns import Layout, PropertySource, layout
 from mqsel.spark.planning import Plan, column, properties, register
@@ -42,9 +43,11 @@ __all__ = [
     "SetProfile",
     "Worker",
     "any_of",
+    "changes",
     "check_cluster",
     "column",
     "compare",
+    "contract",
     "deliveries",
     "layout",
     "mq_message",

@@ -54,7 +54,7 @@ def compare(
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    _refuse_streams(rows, "a comparison")
+    refuse_streams(rows, "a comparison")
     plans = [planned(one, rows, properties, types, errors=errors) for one in (old, new)]
     for warning in dict.fromkeys((*plans[0].warnings, *plans[1].warnings)):
         warnings.warn(warning, stacklevel=2)
@@ -152,7 +152,7 @@ def profile_set(
     """
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
-    _refuse_streams(rows, "a profile")
+    refuse_streams(rows, "a profile")
     made, faulty = as_set(selectors, dialect, errors)
     kind, places = key_type(made), where(properties, types)
     if isinstance(places, MessageColumn):
@@ -184,7 +184,8 @@ def profile_set(
     return SetProfile(total, tuple(outcomes), faulty, rows.sparkSession.createDataFrame(written, described))
 
 
-def _refuse_streams(rows: Any, what: str) -> None:
+def refuse_streams(rows: Any, what: str) -> None:
+    """Raise ArgumentError for what is no DataFrame with an end."""
     if getattr(rows, "isStreaming", True):
         raise ArgumentError(
             f"{what} needs all rows: found a stream, or rows of no DataFrame", hint=f"take {what} of one batch"

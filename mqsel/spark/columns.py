@@ -357,6 +357,9 @@ class PropertySources:
             holder = self._follow((*layout.within, *layout.members.path))
             if holder is None or hasattr(holder.type, "keyType"):
                 return known, f"map_keys({holder.sql})" if holder is not None else ""
+            element = getattr(holder.type, "elementType", None)
+            if {"key", "value"} <= {field.name for field in getattr(element, "fields", ())}:
+                return known, f"transform({holder.sql}, h -> h.key)"
             around = holder
         return [*known, *_leaves(around.type)], ""
 

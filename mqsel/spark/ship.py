@@ -155,13 +155,13 @@ def read_anyhow(answer: Callable[[Sequence[pa.Array]], _A], columns: Sequence[pa
     try:
         return answer(columns)
     except PropertyTypeError:
-        readable = [_readable(column) for column in columns]
+        readable = [as_utf8(column) for column in columns]
         if all(one is other for one, other in zip(readable, columns, strict=True)):
             raise
         return answer(readable)
 
 
-def _readable(column: pa.Array) -> pa.Array:
+def as_utf8(column: pa.Array) -> pa.Array:
     """Put U+FFFD where texts are no UTF-8, as Spark's make_valid_utf8 does; give the same column where all are."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import shutil
+import subprocess
+import sys
 
 import pytest
 from conftest import ROOT
@@ -284,3 +288,19 @@ def test_route_reports_what_nobody_gets(run, lines, tmp_path):
     assert f"nobody gets {len(left)} of them: {lines}:{left[0]}, {lines}:{left[1]}, {lines}:{left[2]}, …\n" in err
     assert err.endswith("'B': no message has colour; all have color\n")
     assert run("route", "--count", "--why", selectors, "-")[0] == 2
+
+
+@pytest.mark.parametrize("command", [["contract"], ["diff", "weight > 100", "color = 'red' OR weight > 150"]])
+def test_spark_prints_the_same(command, lines, rows):
+    """On Spark the contract and the changes of lines and of Parquet are those that are printed here."""
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("no Java: Spark needs one")
+    called = [sys.executable, "-m", "mqsel", *command, *map(str, (lines, rows))]
+    here, there = [
+        subprocess.run([*called, *way], capture_output=True, timeout=300, check=False)
+        for way in ([], ["--spark", "--master", "local[1]"])
+    ]
+
+    assert (there.stdout, there.returncode) == (here.stdout, here.returncode), there.stderr
+    assert here.stdout.count(b"\n") > 5

@@ -258,7 +258,7 @@ def test_the_manual(run, monkeypatch):
     if not (ROOT / "bench").exists():
         pytest.skip("the sample files do not stand beside the tests")
     monkeypatch.chdir(ROOT)
-    shown = re.findall(r"^\$ mqsel ((?:diff|audit) .*)\n((?:(?!\$|```).*\n)*)", manual, re.MULTILINE)
-    assert len(shown) == 5
+    shown = re.findall(r"^\$ mqsel ((?:diff|audit|lint --given) .*)\n((?:(?!\$|```).*\n)*)", manual, re.MULTILINE)
+    assert len(shown) == 7
     for command, out in shown:
         assert run(*shlex.split(command))[1] == out, command

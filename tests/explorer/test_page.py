@@ -39,8 +39,8 @@ def opened(browser, serve):
     """Return what opens the page over a session; no message of the console is allowed."""
     heard, pages = [], []
 
-    def start(session, *, state="", size=(1400, 1000), **options):
-        server = serve(session)
+    def start(session, *, state="", size=(1400, 1000), dialect="IBM_MQ", **options):
+        server = serve(session, dialect=dialect)
         page = browser.new_page(viewport={"width": size[0], "height": size[1]}, **options)
         pages.append(page)
         page.set_default_timeout(30_000)
@@ -82,7 +82,7 @@ def test_typing(opened, messages):
 
 
 def test_an_error_has_its_caret_and_its_hint_can_be_clicked(opened, messages):
-    """The caret stands under the word, a click goes to the place, and the hint writes what it says; undo takes it back."""
+    """The caret stands under the word, a click goes to the place, and the hint writes what it says."""
     page = opened(of(messages))
     page.fill("#selector", "color == 'blue'")
     until(page, "#hints", "hint: equality is written '='")
@@ -237,7 +237,7 @@ def test_schemes_widths_and_axe(opened, messages, scheme, width):
 def test_the_layout_does_not_jump(opened, messages):
     """Whatever is typed, nothing moves."""
     page = opened(of(messages))
-    places = "['hints', 'why', 'rows', 'message', 'place'].map((id) => JSON.stringify(document.getElementById(id).getBoundingClientRect()))"
+    places = "[hints, why, rows, message, place].map((one) => JSON.stringify(one.getBoundingClientRect()))"
     before = page.evaluate(places)
     for text in ("color = 'blue'", "color ==", "nothing = 1 AND " * 50 + "a = 1", ""):
         page.fill("#selector", text)
@@ -317,7 +317,7 @@ def test_the_server_ends(browser, serve, messages):
 
 def test_copy_as(opened, messages):
     """What is copied is the question as a command, as Python and for Spark."""
-    page = opened(of(messages), state="&dialect=JMS&selector=color%20%3D%20%27blue%27")
+    page = opened(of(messages), state="&selector=color%20%3D%20%27blue%27", dialect="JMS")
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     for name, piece in [
         ("command", "mqsel match --dialect JMS -- "),

@@ -14,7 +14,7 @@ import mqsel  # noqa: E402
 from mqsel.explorer.blocks import in_blocks  # noqa: E402
 from mqsel.explorer.session import Session, Source  # noqa: E402
 
-QUESTION = {"selector": "a > 1", "dialect": "IBM_MQ", "second": "", "show": "all", "offset": 0, "row": 0}
+QUESTION = {"selector": "a > 1", "dialect": "IBM_MQ", "second": "", "show": "all", "offset": 0, "row": -1}
 
 
 def session(**more):
@@ -88,6 +88,7 @@ def test_the_page_needs_no_token_and_holds_none(serve):
         assert "default-src 'none'" in policy
         assert "frame-ancestors 'none'" in policy
     assert "<script>" not in asked(server, method="GET", path="/")[2]
+    assert asked(server, method="GET", path="/etc/passwd", Authorization=None)[0] == 403
     assert asked(server, method="GET", path="/etc/passwd")[0] == 404
     assert asked(server, method="GET")[0] == 405
 

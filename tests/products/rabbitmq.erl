@@ -29,7 +29,10 @@ value(Type, Value) -> {binary_to_atom(Type), binary_to_integer(Value)}.
 parse(Selector) -> rabbit_amqp_filter_sql:parse({described, {ulong, 16#120}, {utf8, Selector}}).
 
 sql(Selector, Properties) ->
-    Sections = [{'v1_0.application_properties', [{{utf8, Name}, amqp(Value)} || {Name, Value} <- Properties]},
+    Own = [{{utf8, Name}, amqp(Value)} || {Name, Value} <- Properties, binary:match(Name, <<".">>) =:= nomatch],
+    Sections = [{'v1_0.header', undefined, field(<<"h.priority">>, ubyte, Properties), undefined, undefined, undefined},
+                fields(Properties),
+                {'v1_0.application_properties', Own},
                 {'v1_0.amqp_value', {utf8, <<"body">>}}],
     Message = mc_amqp:init_from_stream(iolist_to_binary([amqp10_framing:encode_bin(One) || One <- Sections]), #{}),
     case catch parse(Selector) of
@@ -41,6 +44,16 @@ sql(Selector, Properties) ->
             end;
         _ -> "P"
     end.
+
+%% The section of properties, of which those are read that headers of JMS are.
+fields(Properties) ->
+    {'v1_0.properties', field(<<"p.message_id">>, utf8, Properties), undefined, undefined,
+     field(<<"p.subject">>, utf8, Properties), undefined, field(<<"p.correlation_id">>, utf8, Properties),
+     undefined, undefined, field(<<"p.absolute_expiry_time">>, timestamp, Properties),
+     field(<<"p.creation_time">>, timestamp, Properties), undefined, undefined, undefined}.
+
+field(Name, Type, Properties) ->
+    case lists:keyfind(Name, 1, Properties) of {Name, {_, Value}} -> {Type, Value}; false -> undefined end.
 
 amqp({boolean, Value}) -> Value;
 amqp(Value) -> Value.

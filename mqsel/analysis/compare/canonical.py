@@ -25,7 +25,7 @@ from mqsel.language.nodes import (
     walk,
 )
 from mqsel.language.selector import Selector
-from mqsel.names import DESCRIPTOR, HEADER_NAMES, HEADER_VALUES, JMS_SYNONYMS, TRANSLATED, spellings
+from mqsel.names import DESCRIPTOR, DESTINATIONS, HEADER_NAMES, HEADER_VALUES, JMS_SYNONYMS, TRANSLATED, spellings
 
 
 class RefusedError(Exception):
@@ -59,7 +59,7 @@ def canonical(selector: Selector, *, is_target: bool = False) -> Node:
         is_strange = preset in HEADER_NAMES and name in JMS_SYNONYMS and name not in own
         is_field = name.startswith(DESCRIPTOR) and selector.dialect.headers != "mqi"
         if is_field or (is_strange and (is_target or preset not in TRANSLATED)):
-            raise RefusedError(f"{name} is no header in {preset}", _COPIED)
+            raise RefusedError(f"{name} is no header in {preset}", _instead(name))
         return node._replace(name=own.get(name, _FIELDS.get(name, name)))
 
     return mapped(mapped(selector.node, _revalued), rename)
@@ -78,19 +78,34 @@ def named_in(root: Node, dialect: Dialect) -> Node:
         if node.name.startswith(DESCRIPTOR) and dialect.headers != "mqi":
             raise RefusedError(f"{node.name} is a field of IBM MQ's message descriptor", _COPIED)
         if preset in HEADER_NAMES and node.name in JMS_SYNONYMS and node.name not in names:
-            raise RefusedError(f"{preset} offers no {node.name} to selectors", _COPIED)
+            raise RefusedError(f"{preset} offers no {node.name} to selectors", _instead(node.name))
         return node._replace(name=names.get(node.name, node.name))
 
     return mapped(mapped(root, rename), _revalued)
 
 
 _COPIED = "let the sender, or a bridge, copy it into a property of its own"
+# Of headers whose value no sender knows, and of those that are destinations: what people do instead.
+_INSTEAD = {
+    "JMSXDeliveryCount": "let the queue move away what was delivered too often, or let the consumer look at it",
+    "JMSRedelivered": "let the consumer look at it",
+    "JMSDestination": "subscribe to that queue or topic, or let the sender set a property",
+    "JMSReplyTo": "let the sender set a property",
+}
+
+
+def _instead(name: str) -> str:
+    return _INSTEAD.get(name, _COPIED)
 
 
 def _revalued(node: Node) -> Node:
     """Return a test of a header with other values as one with the values of JMS, and the other way round."""
-    values = next((HEADER_VALUES[name] for name in names_of(node) if name in HEADER_VALUES), None)
+    names = names_of(node)
+    values = next((HEADER_VALUES[name] for name in names if name in HEADER_VALUES), None)
+    place = next((name for name in names if name in DESTINATIONS), None)
     match node:
+        case Comparison() | In() | Like() | Call() if place:
+            raise RefusedError(f"each product has its own texts for a destination, as in {place}", _instead(place))
         case In() if values:
             return node._replace(choices=tuple([values.get(one, one) for one in node.choices]))
         case Comparison("=" | "<>", Identifier(), Literal("string", value, span)) if values:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from mqsel.analysis.compare import small_messages
 from mqsel.analysis.compare.canonical import names_of
 from mqsel.analysis.compare.contract import Contract, Property, header_of
+from mqsel.analysis.compare.doubles import in_doubles
 from mqsel.analysis.compare.rewrites import patterns, tests_of, with_tests
 from mqsel.analysis.readings import UNDOCUMENTED, answer, counted
 from mqsel.errors import SelectorError
@@ -34,6 +36,7 @@ from mqsel.language.nodes import (
     Node,
     Not,
     Or,
+    Sign,
     children,
     mapped,
     unparse,
@@ -45,10 +48,10 @@ from mqsel.language.optimizer import optimize
 from mqsel.language.pattern import is_simple, wildcards
 from mqsel.language.selector import Selector, read_anew, read_selector
 from mqsel.language.settle import settled
-from mqsel.logic.formulas import Formula, Leaf, all_of, any_of, complement, leaf, leaves
+from mqsel.logic.formulas import Formula, Leaf, Relation, all_of, any_of, complement, leaf, leaves
 from mqsel.logic.normal import ALL_PARTS, NEVER, TRUTHS, All, Writer, normal
 from mqsel.logic.normal import Any as AnyOf
-from mqsel.logic.sets import NUMBERS
+from mqsel.logic.sets import NUMBERS, PROPERTY, outside
 from mqsel.logic.solver import Message, Witness, find
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -61,7 +64,9 @@ _USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
 MAX_TRIES = 500  # messages, where formulas do not decide
 _TYPES = {kind: tuple([row.name for row in TYPES if KINDS.get(row.kind) == kind]) for kind in KINDS.values()}
 ONE_LINE = "text of one line"
-_TYPES[ONE_LINE] = _TYPES["string"]
+DOUBLE = "finite double"
+_TYPES |= {ONE_LINE: _TYPES["string"], DOUBLE: ("float64",)}
+_DOUBLES = Property(_TYPES[DOUBLE], least=-sys.float_info.max, greatest=sys.float_info.max)
 Kinds = tuple[tuple[str, str], ...]  # names of properties, each with the kind of its values
 
 
@@ -76,6 +81,7 @@ class Meaning:
         normal: its formulas.
         is_exact: whether the formulas are what the product does, but for what is strange: no test is only computed.
         strange: where the product may do something else: a mismatch, a text of many lines.
+        doubles: properties that are finite doubles, but where it is strange.
         divides: whether computation is part of the formulas.
         has_bytes: whether it has byte strings.
     """
@@ -84,14 +90,18 @@ class Meaning:
         self.text = text
         self.dialect, read = _lenient(dialect)
         selector = read_anew(text, read)
-        node = with_tests(_with_pairs(selector.node), _with_core)
+        paired = _with_pairs(selector.node)
+        node = with_tests(paired, _with_core)
         self.selector = selector._replace(node=node, order=walk(node))
         is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
         self.is_exact = dialect.text_numbers != "read" or all(_is_as_text(one.node) for one in tests_of(node)[0])
         self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
         tests = [one.node for one in tests_of(node)[0]]
         lines = [_of_name(_LINES, name) for one in tests for name in _of_one_line(one)]
-        self.strange = any_of([*lines, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
+        computed = [one.node for one in tests_of(paired)[0] if in_doubles(one.node)]
+        self.doubles = frozenset(name for one in computed for name in names_of(one))
+        others = [leaf(Identifier(name), outside(_DOUBLES.allowed(), PROPERTY)) for name in sorted(self.doubles)]
+        self.strange = any_of([*lines, *others, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
         self.has_bytes = any(isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, _same)))
         self.divides = any(
             isinstance(one, Leaf) and isinstance(one.subject, Arithmetic)
@@ -197,24 +207,27 @@ def _gap_of(node: Node) -> Formula:
     """Return where a comparison of two properties is ERR though both are numbers: FLOAT32 beside a double."""
     expression = node.expression if isinstance(node, Computed) and node.core is not None else None
     match expression:
+        case Comparison(_, Identifier(), Identifier()) if _has_no_gaps(expression):
+            return NEVER
         case Comparison(_, Identifier() as left, Identifier() as right) if node.dialect.narrow_types == "casts":  # type: ignore[union-attr]
             return all_of([leaf(left, NUMBERS), leaf(right, NUMBERS)])
     return NEVER
 
 
-def _is_of_texts(pair: Comparison) -> bool:
-    """Report whether one of two properties is a header that is a text: numbers are never compared."""
-    headers = [header_of(one.name, RULES) for one in (pair.left, pair.right)]  # type: ignore[union-attr]
-    return any(one is not None and one.types == ("string",) for one in headers)
+def _has_no_gaps(pair: Comparison) -> bool:
+    """Report whether one of two properties is a text, so that no numbers are compared, or the right a wide integer."""
+    left, right = [header_of(one.name, RULES) for one in (pair.left, pair.right)]  # type: ignore[union-attr]
+    wide = ("string",), ("int32",), ("int64",)
+    return (left is not None and left.types == ("string",)) or (right is not None and right.types in wide)
 
 
 def _with_core(node: Node) -> Node:
     """Return a test of texts with what it is in the core: of texts of one line, see `_of_one_line`."""
     pair = _pair_of(node)
     if pair is not None:
-        return _with_pair(node) if _is_of_texts(pair) else node
+        return _with_pair(node) if _has_no_gaps(pair) else node
     if isinstance(node, Computed) and node.core is None:
-        core = patterns(node.expression)
+        core = patterns(node.expression) or in_doubles(node)
         if core is None and _of_one_line(node):
             again = settled(node.expression, _of_lines(node.dialect))
             core = again.core if isinstance(again, Computed) else again
@@ -292,6 +305,7 @@ def _messages(
         header = header_of(name, RULES)
         any_type = tuple([one for one in TYPE_NAMES if one != "null" and (has_bytes or one != "bytes")])
         known = Property(_TYPES.get(types.get(name, ""), any_type)) if header is None else header
+        known = _DOUBLES if header is None and types.get(name) == DOUBLE else known
         properties[name] = known._replace(required=name in _USUAL)
     formulas, allows = Contract(properties).bound(names, RULES)
     checks = [allows]
@@ -314,8 +328,8 @@ def _messages(
     return formulas, allowed
 
 
-def _is_same(a: Formula, b: Formula) -> bool:
-    """Report whether two formulas are written alike; arithmetic, which each dialect has its own rules for, is not."""
+def _is_same(a: Formula, b: Formula, doubles: frozenset[str]) -> bool:
+    """Report whether two formulas are written alike; arithmetic is alike of doubles alone."""
     pairs = [(a, b)]
     while pairs:
         one, other = pairs.pop()
@@ -325,12 +339,44 @@ def _is_same(a: Formula, b: Formula) -> bool:
             if len(one.parts) != len(other.parts):  # type: ignore[union-attr]
                 return False
             pairs += zip(one.parts, other.parts, strict=True)  # type: ignore[union-attr]
-        elif one != other or not isinstance(one, Leaf) or not isinstance(one.subject, Identifier):
+        elif one != other or not all(doubles.issuperset(names_of(node)) for node in _computed_in(one)):
             return False
     return True
 
 
+def _computed_in(one: Formula) -> list[Node]:
+    """List the operands of a leaf or a relation that are computed."""
+    operands = [one.left, one.right] if isinstance(one, Relation) else [one.subject]  # type: ignore[union-attr]
+    return [node for node in operands if not isinstance(node, Identifier)]
+
+
 PROVED = Witness(None)
+# What texts are read by, and nothing that is read.
+_OF_TEXTS = ("quoted_names", "prefix", "not_modelled", "comments", "words", "max_length")
+
+
+def _is_one(a: Meaning, b: Meaning) -> bool:
+    """Report whether two products read one tree, and evaluate it by the same rules: ERR of it is the same, too."""
+    apart = {field: getattr(b.dialect, field) for field in _OF_TEXTS}
+    if "promoted" not in (a.dialect.narrow_types, b.dialect.narrow_types) and not any(map(_is_cast, a.selector.order)):
+        apart["narrow_types"] = b.dialect.narrow_types  # they differ in FLOAT32 on the right of a double alone
+    one, other = [with_tests(both.selector.node, _as_parsed) for both in (a, b)]
+    return one == other and a.dialect.replace(**apart) == b.dialect
+
+
+def _as_parsed(test: Node) -> Node:
+    return test.expression if isinstance(test, Computed) else test
+
+
+def _is_cast(node: Node) -> bool:
+    """Report whether a FLOAT32 may stand on the right of a double."""
+    node = node.expression if isinstance(node, Computed) else node
+    return any(
+        isinstance(right, (Identifier, Sign)) and getattr(children(one)[0], "kind", "") != "exact"
+        for one in walk(node)
+        if isinstance(one, (Comparison, Between, Call))
+        for right in children(one)[1:]
+    )
 
 
 @functools.lru_cache(16384)
@@ -343,6 +389,8 @@ def difference_of(
         is_negated: FALSE counts, and not TRUE.
         is_part: a part of a selector: it must not be ERR either.
     """
+    if _is_one(a, b):
+        return PROVED
     names = tuple(dict.fromkeys([*a.names, *b.names]))
     divides, has_bytes = a.divides or b.divides, a.has_bytes or b.has_bytes
     said, allows = _messages(names, kinds, given, divides=divides, has_bytes=has_bytes)
@@ -354,13 +402,13 @@ def difference_of(
 
     for one in (a, b):
         if not one.is_exact:
-            return Witness(None, "a test that the product computes, of which nothing is proved")
+            return Witness(None, "one of the products computes a test in its own way: try it on messages")
     unwanted = [one.strange for one in (a, b)]
     unwanted += [one.normal.error for one in (a, b) if is_part]
     if any(part is not NEVER and not find([*said, part], allows, work=MAX_WORK).is_none for part in unwanted):
         return Witness(None, "values of other types, or errors, decide")
     first, second = [one.normal.false if is_negated else one.normal.true for one in (a, b)]
-    if _is_same(first, second):
+    if _is_same(first, second, a.doubles | b.doubles):
         return PROVED
     reason = ""
     for holds, other in ((first, second), (second, first)):

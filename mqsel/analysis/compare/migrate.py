@@ -13,10 +13,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mqsel.analysis.compare import Given, contract_of
+from mqsel.analysis.compare import Given, contract_of, satisfiable
 from mqsel.analysis.compare.canonical import RefusedError, canonical, named_in, names_of
 from mqsel.analysis.compare.contract import Contract, header_of
 from mqsel.analysis.compare.meaning import (
+    DOUBLE,
     ONE_LINE,
     PROVED,
     RULES,
@@ -53,6 +54,7 @@ from mqsel.logic.solver import Message, Witness
 from mqsel.values import Truth
 
 VERDICTS = ("same", "translated", "differs", "refused", "not decided")
+_LESS = ((ONE_LINE, "string"), (DOUBLE, "number"))  # of each kind what is less to assume
 MAX_UNDECIDED = 6  # candidates for one test that are neither proved nor refuted
 
 
@@ -66,7 +68,7 @@ class Migrated:
         assumes: properties of which it is assumed that they have one type, or are missing: (name, kind of value).
         message: where it differs, a canonical message, as name -> value.
         truths: of that message, of the selector and of what was tried for it; None without a message.
-        reason: why it is refused or not decided; empty otherwise.
+        reason: why it is refused or not decided, or what is odd about it; empty otherwise.
         advice: what people do instead; empty if there is none.
         readings: the choices that cause the difference.
         tried: where it differs: the nearest text that the target accepts.
@@ -87,7 +89,11 @@ class Migrated:
 
     def condition(self) -> str:
         """Return what is assumed, in words; empty for nothing."""
-        return " and ".join([f"{name} is a {kind} or missing" for name, kind in self.assumes])
+        names: dict[str, list[str]] = {}
+        for name, kind in self.assumes:
+            names.setdefault(kind, []).append(name)
+        each = ((f"each of {', '.join(many)}" if len(many) > 1 else many[0], kind) for kind, many in names.items())
+        return " and ".join([f"{who} is a {kind} or missing" for who, kind in each])
 
 
 def migrate(text: str, source: Dialect | str, target: Dialect | str, given: Given = None) -> Migrated:
@@ -126,7 +132,8 @@ def _chosen(
     test: Node, source: Dialect, targets: tuple[Dialect, ...], kinds: Kinds, given: Contract | None, is_negated: bool
 ) -> Node | None:
     """Return the first candidate for a test that is proved, without what is assumed if possible; None if none is."""
-    own = part_of(test, source)
+    # Where arithmetic on NULL is ERR, the selector is guarded against that as a whole.
+    own = part_of(test, source.replace(null_arithmetic="unknown"))
     for assumed in dict.fromkeys([(), kinds]):
         undecided = 0
         for candidate in candidates(test):
@@ -181,6 +188,31 @@ def _in_lines(root: Node, kinds: Kinds) -> Kinds:
     return (*others, *[(name, ONE_LINE) for name in likes if dict(kinds).get(name, "string") == "string"])
 
 
+def _in_doubles(root: Node, kinds: Kinds) -> Kinds:
+    """Return kinds of values with doubles for numbers that are computed with others."""
+    many = {*_computed(root)}
+    tests = [one.node for one in tests_of(root)[0]]
+    computed = {
+        name for one in tests if len(names_of(one)) > 1 and many.intersection(names_of(one)) for name in names_of(one)
+    }
+    return tuple([(name, DOUBLE if kind == "number" and name in computed else kind) for name, kind in kinds])
+
+
+def _computed(root: Node) -> list[str]:
+    """List the properties that a tree computes with."""
+    return [*dict.fromkeys(name for one in walk(root) if isinstance(one, Arithmetic) for name in names_of(one))]
+
+
+def _guarded(root: Node) -> Node:
+    """Return a tree that is not TRUE where a property is missing by whose computation ERR is reached."""
+    parts = root.operands if isinstance(root, Or) else ()
+    place = next((place for place, one in enumerate(parts) if _computed(one)), 0)
+    if place:
+        rest = parts[place:]
+        return Or((*parts[:place], _guarded(Or(rest) if len(rest) > 1 else rest[0])))
+    return And((*[IsNull(True, Identifier(name)) for name in _computed(root)], root))
+
+
 def _of(kinds: Kinds, node: Node) -> Kinds:
     names = names_of(node)
     return tuple([one for one in kinds if one[0] in names])
@@ -205,7 +237,7 @@ class _Migration:
         self.targets = targets
         self.given = given
         self.selector = read_selector(text, source)
-        self.refusals: list[SelectorError] = []
+        self.refusals: list[tuple[str, str]] = []  # why targets refuse texts, each with what people do instead
         self.tried: list[tuple[str, list[Node]]] = []  # texts that the targets accept, with their canonical trees
 
     def result(self) -> Migrated:
@@ -214,17 +246,24 @@ class _Migration:
             for target in self.targets:
                 named_in(self.root, target)
         except RefusedError as error:
-            return Migrated("refused", reason=error.args[0], advice=error.args[1])
+            return self.refused(*error.args)
         self.tests, self.joints = tests_of(self.root)
         kinds = _kinds_of(self.root)
         lines = _in_lines(self.root, kinds)
         are_odd = any(one.like_lines != "all" for one in (self.source, *self.targets))
-        for assumed in dict.fromkeys([(), kinds, *[lines] * are_odd]):
+        for assumed in dict.fromkeys([(), kinds, *[lines] * are_odd, _in_doubles(self.root, kinds)]):
             for verdict, text in self.texts(assumed):
                 trees = self.read(text)
                 if trees is not None and self.is_proved(trees, assumed):
                     return Migrated(verdict, text, self.needed(trees, assumed))
         return self.unproved(kinds)
+
+    def refused(self, reason: str, advice: str) -> Migrated:
+        """Return that it is refused; one that selects nothing today is FALSE elsewhere, whatever it reads."""
+        today = satisfiable(self.text, dialect=self.source, given=self.given or Contract())
+        if today.message is None and today.is_decided and self.read("FALSE") is not None:
+            return Migrated("translated", "FALSE", reason="it selects no message today: is it what was meant?")
+        return Migrated("refused", reason=reason, advice=advice)
 
     def texts(self, kinds: Kinds) -> Iterator[tuple[str, str]]:
         """Yield what may mean the same, the least change first, each with the verdict if it does."""
@@ -241,10 +280,8 @@ class _Migration:
         else:
             yield "translated", self.edited(made)
         yield "translated", unparse(named_in(tree, target), target)
-        names = names_of(self.root)
-        if self.source.null_arithmetic == "selector" and any(isinstance(one, Arithmetic) for one in walk(self.root)):
-            guarded = And((*[IsNull(True, Identifier(name)) for name in names], tree))
-            yield "translated", unparse(named_in(guarded, target), target)
+        if self.source.null_arithmetic == "selector" and _computed(tree):
+            yield "translated", unparse(named_in(_guarded(tree), target), target)
 
     def edited(self, made: Sequence[Node]) -> str:
         """Return the text with other tests in the places of those that change."""
@@ -265,9 +302,10 @@ class _Migration:
         try:
             trees = [canonical(read_selector(text, target), is_target=True) for target in self.targets]
         except SelectorError as error:
-            self.refusals.append(error)
+            self.refusals.append((error.message, _advice(self.root, error)))
             return None
-        except RefusedError:
+        except RefusedError as error:
+            self.refusals.append((error.args[0], error.args[1]))
             return None
         self.tried.append((text, trees))
         return trees
@@ -302,8 +340,8 @@ class _Migration:
     def needed(self, trees: Sequence[Node], kinds: Kinds) -> Kinds:
         """Return what must be assumed of it."""
         for one in kinds:
-            for less in ((), ((one[0], "string"),) * (one[1] == ONE_LINE)):
-                fewer = (*[other for other in kinds if other[0] != one[0]], *less)
+            for less in ("", *[kind for also, kind in _LESS if also == one[1]]):
+                fewer = (*[other for other in kinds if other[0] != one[0]], *[(one[0], less)] * bool(less))
                 if fewer != kinds and self.is_proved(trees, fewer):
                     kinds = fewer
                     break
@@ -311,8 +349,7 @@ class _Migration:
 
     def unproved(self, kinds: Kinds) -> Migrated:
         if not self.tried:
-            error = self.refusals[-1]
-            return Migrated("refused", reason=error.message, advice=_advice(self.root, error))
+            return self.refused(*self.refusals[-1])
         text, trees = self.tried[0]
         reason = ""
         own = meaning(unparse(self.root, self.source), self.source)

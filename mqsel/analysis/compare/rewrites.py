@@ -151,6 +151,28 @@ def _as_double(node: Node) -> Node:
     return node
 
 
+def _plus_zero(node: Node) -> Node | None:
+    """`x > y * z`: `x > y * z + 0.0`, which is never -0.0."""
+    if isinstance(node, (Comparison, Between)):
+        return with_children(node, [_plus_zero_of(one) for one in children(node)])
+    return None
+
+
+def _plus_zero_of(node: Node) -> Node:
+    match node:
+        case Arithmetic(("*" | "/", *_)) if not _is_scaled(node):
+            return Arithmetic(("+",), (node, Literal("approximate", 0.0)))
+    return node
+
+
+def _is_scaled(node: Node) -> bool:
+    """Report whether a product is that of one operand and a number of at least one: a zero is that operand's."""
+    match node:
+        case Arithmetic(("*",), (Literal(_, factor), _)) | Arithmetic(("*",), (_, Literal(_, factor))):
+            return factor >= 1  # type: ignore[operator]
+    return False
+
+
 def _folded(node: Node) -> Node | None:
     """`x > 2 * 3`: `x > 6`."""
     return mapped(node, lambda one: fold_constants(one) if isinstance(one, (Arithmetic, Sign)) else one)
@@ -298,6 +320,7 @@ REWRITES: dict[str, Callable[[Node], Node | None]] = {
     "constant": _constant,
     "never": _never,
     "doubles": _doubles,
+    "plus zero": _plus_zero,
     "bounds": _bounds,
     "each": _each,
     "unequal": _unequal,

@@ -11,27 +11,29 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
+from mqsel.analysis.explain._tally import DIFFERENT, LONG, Tally
 from mqsel.analysis.explain.near import near_names
 from mqsel.columns import wordings
 from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.columns.lookup import column_of, laid_out, names_of, present, type_of
 from mqsel.errors import MqselError
 from mqsel.index._index import Index
-from mqsel.index._reader import MessageReader, match_rows
+from mqsel.index._reader import MessageReader, match_rows, match_totals
 from mqsel.language.nodes import And, Computed, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER, Formula, Memory, all_of, complement_in
 from mqsel.logic.normal import ALL_PARTS, Normal, Writer
+from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.schema import Schema
 from mqsel.machine.sections import Texts
-from mqsel.names import joined
+from mqsel.names import joined, spellings
 from mqsel.values import APPROXIMATE, EXACT, Truth
 
 if TYPE_CHECKING:
@@ -100,13 +102,17 @@ class Outcomes:
 
     def counts(self, batch: object) -> list[dict[Verdict, int]]:
         """Return for each selector how many rows of a batch have each verdict."""
-        import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+        return self.verdicts(*match_totals(self._reader, batch, self._kernel_for))
 
-        lists = self._match(batch)
-        found = [{_USUAL: len(lists)} for _ in range(self.count)]
-        numbers, counts = pc.value_counts(lists.flatten()).flatten()
-        for number, count in zip(numbers.to_pylist(), counts.to_pylist(), strict=True):
-            place, verdict = self._places[number]
+    def tally(self, names: Iterable[str], rules: str) -> Tally:
+        """Return what counts records: what they have of these properties, and which formulas they make true."""
+        spelled = tuple((name, "".join(spellings(name, rules)[1:])) for name in names)
+        return Tally(spelled, self._kernel_for(0), self._names, self._reader.match, len(self._formulas))
+
+    def verdicts(self, messages: int, counts: Sequence[int]) -> list[dict[Verdict, int]]:
+        """Return for each selector how many of the messages have each verdict, from the counts of the formulas."""
+        found = [{_USUAL: messages} for _ in range(self.count)]
+        for (place, verdict), count in zip(self._places, counts, strict=True):
             found[place][verdict] = count
             found[place][_USUAL] -= count
         return found
@@ -114,15 +120,12 @@ class Outcomes:
     def rows(self, batch: object) -> pa.Array:
         """Return for each row of a batch what the first selector is, a place in `OUTCOMES`."""
         import pyarrow as pa  # noqa: PLC0415 (optional)
-        import pyarrow.compute as pc  # noqa: PLC0415
+        import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
-        lists = self._match(batch)
+        lists, _ = match_rows(self._reader, batch, self._kernel_for)
         numbers = pa.array([verdict.number for _, verdict in self._places], pa.int8())
         usual = pa.nulls(len(lists), pa.int8()).fill_null(FALSE)
         return pc.replace_with_mask(usual, pc.greater(pc.list_value_length(lists), 0), numbers.take(lists.flatten()))
-
-    def _match(self, batch: object) -> pa.ListArray:
-        return match_rows(self._reader, batch, self._kernel_for)[0]
 
     def _kernel_for(self, _: int) -> Kernel | str:
         """Return what runs all formulas over columns, or why they are run row by row."""
@@ -207,15 +210,13 @@ def counts_types(node: Node) -> bool:
 
 # ---- many messages ---------------------------------------------------------------------------------------------------
 
-_DIFFERENT = 1_000  # values of a property, and names of others, that are counted
-_LONG = 80  # characters, or bytes, of a value that are held
 _COLUMNS = 20  # of a batch, that are looked at where no name is near
 
 Value = tuple[str, Any]  # a type and a value: 1, 1.0 and TRUE are three
 
 
 def _held(kind: str, value: Any) -> Any:
-    return value[:_LONG] if kind in ("string", "bytes") else value
+    return value[:LONG] if kind in ("string", "bytes") else value
 
 
 @dataclass(slots=True)
@@ -252,7 +253,7 @@ class Held:
         if self.is_open:
             self.counted += 1
             self.values[kind, _held(kind, value)] += 1
-            self.is_open = len(self.values) < _DIFFERENT
+            self.is_open = len(self.values) < DIFFERENT
 
     def widen(self, least: float | None, greatest: float | None) -> None:
         """Widen what is known to the least and the greatest of some numbers."""
@@ -261,12 +262,26 @@ class Held:
         if greatest is not None:
             self.greatest = greatest if self.greatest is None else max(self.greatest, greatest)
 
-    def take_others(self, names: Iterable[str]) -> None:
-        """Count what a message has that lacks this property."""
+    def take_others(self, names: Iterable[str], messages: int = 1) -> None:
+        """Count what a message has, or each of several, that lacks this property."""
         others = self.others
         for name in names:
-            if name in others or len(others) < _DIFFERENT:
-                others[name] += 1
+            if name in others or len(others) < DIFFERENT:
+                others[name] += messages
+
+    def take_counted(self, counted: tuple[Any, ...]) -> None:
+        """Add what a `Tally` has counted of the property."""
+        missing, types, values, count, is_open, least, greatest, layouts = counted
+        self.missing += missing
+        for kind, messages in types:
+            self.types[kind] += messages
+        for value, messages in values:
+            self.values[value] += messages
+        self.counted += count
+        self.is_open = self.is_open and is_open
+        self.widen(least, greatest)
+        for names, messages in layouts:
+            self.take_others(names, messages)
 
     def add(self, other: Held) -> None:
         """Add what was counted elsewhere."""
@@ -274,10 +289,10 @@ class Held:
         self.unread += other.unread
         self.types += other.types
         self.counted += other.counted
-        self.values = Counter(dict((self.values + other.values).most_common(_DIFFERENT)))
-        self.is_open = self.is_open and other.is_open and len(self.values) < _DIFFERENT
+        self.values = Counter(dict((self.values + other.values).most_common(DIFFERENT)))
+        self.is_open = self.is_open and other.is_open and len(self.values) < DIFFERENT
         self.widen(other.least, other.greatest)
-        self.others = Counter(dict((self.others + other.others).most_common(_DIFFERENT)))
+        self.others = Counter(dict((self.others + other.others).most_common(DIFFERENT)))
 
 
 @dataclass(slots=True)
@@ -325,13 +340,13 @@ def take_column(column: pa.Array, held: Held) -> None:
     kind = type_of(column.type)
     if held.is_open:
         values, counts = pc.value_counts(column.drop_null()).flatten()
-        if len(counts) > _DIFFERENT:
-            most = pc.array_sort_indices(counts, order="descending")[:_DIFFERENT]
+        if len(counts) > DIFFERENT:
+            most = pc.array_sort_indices(counts, order="descending")[:DIFFERENT]
             values, counts = values.take(most), counts.take(most)
         for value, count in zip(values.to_pylist(), counts.to_pylist(), strict=True):
             held.values[kind, _held(kind, value)] += count
         held.counted += len(column) - column.null_count
-        held.is_open = len(held.values) < _DIFFERENT
+        held.is_open = len(held.values) < DIFFERENT
     held.types[kind] += len(column) - column.null_count
     if kind in EXACT or kind in APPROXIMATE:
         ends = pc.min_max(column).as_py()
@@ -344,19 +359,36 @@ class Profiler:
     Args:
         selector: what they are counted for.
         schema: of messages that are sequences.
-
-    Attributes:
-        account: what was counted so far.
     """
 
     def __init__(self, selector: Selector, schema: Schema | None = None) -> None:
         self.selector = selector
         self._outcomes = outcomes_of_parts(selector)
         self._machine = Machine(lower(selector), schema)
-        names = dict.fromkeys(selector.names.values())
-        parts = [[0] * len(OUTCOMES) for _ in parts_of(selector.node)]
-        self.account = Account(outcomes=parts, held={name: Held() for name in names})
+        held = {name: Held() for name in selector.names.values()}
+        self._account = Account(outcomes=[[0] * len(OUTCOMES) for _ in parts_of(selector.node)], held=held)
         self._rules = selector.naming
+        self._record = Record(tuple(held))
+
+    @functools.cached_property
+    def _tally(self) -> Tally:
+        return self._outcomes.tally(self._account.held, self._rules)
+
+    @property
+    def account(self) -> Account:
+        """What was counted so far: the same object each time."""
+        if "_tally" in vars(self):
+            messages, totals, counted = self._tally.counts()
+            self._count(messages, self._outcomes.verdicts(messages, totals))
+            for held, one in zip(self._account.held.values(), counted, strict=True):
+                held.take_counted(one)
+        return self._account
+
+    def _count(self, messages: int, verdicts: Iterable[Mapping[Verdict, int]]) -> None:
+        self._account.messages += messages
+        for counts, more in zip(self._account.outcomes, verdicts, strict=True):
+            for verdict, count in more.items():
+                counts[verdict.number] += count
 
     def take(self, message: Any, names: Callable[[], Iterable[str]]) -> None:
         """Count a message.
@@ -367,12 +399,7 @@ class Profiler:
 
         Raises: PropertyTypeError: it has a value that no property can have; it is not counted then.
         """
-        found = self._machine.read(message)
-        self._take_properties(found, names)
-        verdicts = self._outcomes.of({name: value for name, (_, value) in found.items()})
-        for counts, verdict in zip(self.account.outcomes, verdicts, strict=True):
-            counts[verdict.number] += 1
-        self.account.messages += 1
+        self._tally.take(self._record, self._read(message, names))
 
     def take_raw(self, data: bytes, kind: str, message: Any, types: Mapping[str, str] | None = None) -> None:
         """Count a raw message.
@@ -384,35 +411,38 @@ class Profiler:
 
         Raises: PropertyTypeError, DecodeError: it is none; it is not counted then.
         """
-        row = formats.FORMATS[kind]
-
-        def names() -> list[str]:
-            return [one.name for one in row.inspect(data, types or {}).rows if one.value is not None]
-
         if isinstance(message, bool):
-            self._take_answer(formats.properties(data, [*self.account.held]), names, selected=message)
+            self._take_answer(data, kind, types or {}, selected=message)
         else:
-            self.take(message, names)
+            self.take(message, lambda: formats.names_of(data, kind, types or {}))
 
-    def _take_answer(self, message: Any, names: Callable[[], Iterable[str]], *, selected: bool) -> None:
+    def counting(
+        self, decoder: formats.Decoder, kind: str, types: Mapping[str, str]
+    ) -> Callable[[bytes | None, bool | None], None]:
+        """Return what counts the message that a decoder has read: see `Tally.count`, and `take_raw`."""
+        self._tally.watch(
+            decoder.record,
+            lambda data: formats.names_of(data, kind, types),
+            lambda data, selected: self._take_answer(data, kind, types, selected=selected),
+        )
+        return self._tally.count
+
+    def _take_answer(self, data: bytes, kind: str, types: Mapping[str, str], *, selected: bool) -> None:
         """Count a message of which was decided without running the selector whether it is selected."""
-        if self.selector.match_option is None:
-            self.account.refused += 1
-        for counts in self.account.outcomes:
-            counts[ERROR if self.selector.match_option is None else TRUE if selected else FALSE] += 1
-        self._take_properties(self._machine.read(message), names)
-        self.account.messages += 1
+        message = formats.properties(data, [*self._account.held])
+        layout = self._read(message, lambda: formats.names_of(data, kind, types))
+        self._tally.take_properties(self._record, layout)
+        is_refused = self.selector.match_option is None
+        for counts in self._account.outcomes:
+            counts[ERROR if is_refused else TRUE if selected else FALSE] += 1
+        self._account.refused += is_refused
+        self._account.messages += 1
 
-    def _take_properties(self, found: dict[str, tuple[str, Any]], names: Callable[[], Iterable[str]]) -> None:
-        others: list[str] | None = None
-        for name, (kind, value) in found.items():
-            held = self.account.held[name]
-            if kind != "null":
-                held.take(kind, value)
-                continue
-            held.missing += 1
-            others = [*names()] if others is None else others
-            held.take_others(others)
+    def _read(self, message: Any, names: Callable[[], Iterable[str]]) -> tuple[str, ...] | None:
+        """Read a message into the record; return the names of all it has if something is missing."""
+        found = self._machine.read(message)
+        self._record.fill({name: value for name, (_, value) in found.items()})
+        return tuple(names()) if any(kind == "null" for kind, _ in found.values()) else None
 
     # ---- columns -----------------------------------------------------------------------------------------------------
 
@@ -445,12 +475,8 @@ class Profiler:
         import pyarrow as pa  # noqa: PLC0415 (optional)
 
         rows = batch if isinstance(batch, pa.StructArray) else batch.to_struct_array()
-        counted = self._outcomes.counts(rows)
-        self.account.messages += len(rows)
-        for counts, more in zip(self.account.outcomes, counted, strict=True):
-            for verdict, count in more.items():
-                counts[verdict.number] += count
-        for name, held in self.account.held.items():
+        self._count(len(rows), self._outcomes.counts(rows))
+        for name, held in self._account.held.items():
             self._take_column(rows, name, held)
 
     def _take_column(self, rows: pa.StructArray, name: str, held: Held) -> None:
@@ -469,6 +495,6 @@ class Profiler:
         names = [one for one in names_of(rows.type) if one != name]
         for other in near_names(name, names) or names[:_COLUMNS]:
             found = column_of(rows, other, "any")
-            if found is not None and len(held.others) < _DIFFERENT:
+            if found is not None and len(held.others) < DIFFERENT:
                 both = present(found) if column is None else pc.and_(present(found), column.is_null())
                 held.others[other] += both.true_count

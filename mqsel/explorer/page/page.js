@@ -14,7 +14,7 @@ const COUNTS = { true: "TRUE", false: "FALSE", unknown: "UNKNOWN", mismatched: "
 let asked = 0;
 let request = new AbortController();
 let offset = Number(fragment.get("offset") ?? 0);
-let chosen = fragment.has("row") ? Number(fragment.get("row")) : null;
+let chosen = Number(fragment.get("row") ?? -1);
 let answer = { rows: [], copies: {}, shown: 0 };
 let messages = -1;
 let later = 0;
@@ -50,14 +50,12 @@ function part({ text, depth }) {
 // ---- questions
 
 function state() {
-  return {
-    selector: $("selector").value, dialect: $("dialect").value, second: $("comparing").open ? $("second").value : "",
-    show: $("show").value, offset, row: chosen ?? "",
-  };
+  const second = $("comparing").open ? $("second").value : "";
+  return { selector: $("selector").value, dialect: $("dialect").value, second, show: $("show").value, offset, row: chosen };
 }
 
 function link() {
-  const usual = { selector: "", dialect: "", second: "", show: "all", offset: 0, row: "" };
+  const usual = { selector: "", dialect: "", second: "", show: "all", offset: 0, row: -1 };
   const given = Object.entries(state()).filter(([name, value]) => value !== usual[name]);
   return `${location.origin}${location.pathname}#${new URLSearchParams([["token", token], ...given])}`;
 }
@@ -92,7 +90,7 @@ function look() {
     showLook(found);
     if (!found.error && !found.trouble) {
       later = setTimeout(() => show("reasons", showReasons, signal), 250);
-      if (chosen !== null) choose(chosen);
+      if (chosen >= 0) choose(chosen);
     }
   }, signal);
 }
@@ -247,7 +245,7 @@ function onKey(event) {
 }
 
 async function copy({ target }) {
-  const text = target.dataset.copy === "link" ? link() : answer.copies[target.dataset.copy] ?? "";
+  const text = target.dataset.copy === "link" ? link() : answer.copies[target.dataset.copy] || "not for a frame";
   await navigator.clipboard.writeText(text).then(() => { $("copied").textContent = "copied"; }, () => { $("copied").textContent = text; });
 }
 

@@ -661,6 +661,39 @@ class Why(Job):
             assert isinstance(decoder, formats.Decoder)
             self._decoder = decoder
 
+    def messages(self, source: Iterable[Any], path: str = "-") -> Iterator[Any]:
+        if self._keeper is not None:  # every property of every message is looked at
+            yield from super().messages(source, path)
+            return
+        account, kind = self.counts, FORMATS[self.ask.format].message
+        assert kind is not None
+
+        def judge(data: bytes) -> int:
+            self.read(data)
+            return int(Truth.FALSE)
+
+        def complain(place: int, error: MqselError) -> Complaint | None:
+            return next(self.refused(place, error), None)
+
+        def note(place: int, message: bytes) -> None:
+            account.note = (place, first_note(self.ask.format, message))
+
+        counter = self._profiler.counting(self._decoder, kind, self._types)
+        sifter = Sifter(
+            self.selects, self._decoder, judge, complain, note, None, None,
+            counting=True, raising=self.ask.raising, counter=counter,
+        )  # fmt: skip
+        try:
+            for unit in source:
+                yield from sifter.sift(unit)
+                if sifter.is_over:
+                    break
+        except FileError as error:
+            yield Broken(why(error))
+        account.lines = sifter.lines
+        self.end()
+        yield account
+
     def read(self, data: bytes) -> Any:
         kind = FORMATS[self.ask.format].message
         assert kind is not None
@@ -694,6 +727,7 @@ class Why(Job):
         return iter(())
 
     def end(self) -> None:
+        self.counts = self._profiler.account
         self.counts.noted = self._decoder.noted
         for name, times in self._decoder.unread.items():
             self.counts.held[name].unread += times

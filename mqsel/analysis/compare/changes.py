@@ -1,0 +1,126 @@
+"""What a change of a selector makes of messages: how many are gained and lost, examples, the selector of just these."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mqsel.analysis.compare import Known
+from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.gaps import alone
+from mqsel.formats.jsonl import in_json
+from mqsel.logic.solver import Message, smaller
+
+EXAMPLES = 3  # of each kind
+WORDS = {True: "gained", False: "lost"}
+
+
+class ChangeExample(NamedTuple):
+    """A message that one of two selectors selects alone.
+
+    Attributes:
+        message: its properties; of a row of columns those that the selectors read.
+        least: what is left of it without what does not matter.
+        place: where it stands, as FILE:LINE; empty for a row.
+        text: as it stands there; empty for a row, and for a message in bytes.
+    """
+
+    message: Message
+    least: Message
+    place: str = ""
+    text: str = ""
+
+
+class ChangedSide(NamedTuple):
+    """What is gained, or what is lost.
+
+    Attributes:
+        messages: how many.
+        selector: is TRUE of exactly such messages; empty where none was found that is short.
+        examples: the first few.
+    """
+
+    messages: int
+    selector: str
+    examples: tuple[ChangeExample, ...]
+
+    def lines(self, word: str) -> Iterator[str]:
+        """Yield what there is to say, for people."""
+        for one in self.examples:
+            least = json.dumps(in_json(one.least), ensure_ascii=False)
+            head = ": ".join(filter(None, (one.place, one.text)))
+            yield from (f"{word:7} {head}", f"{'':7} for {least}") if head else [f"{word:7} {least}"]
+        if self.messages > len(self.examples):
+            yield f"{word:7} … and {self.messages - len(self.examples):,} more"
+        if self.selector and self.messages:
+            yield f"exactly what is {word}: {self.selector}"
+
+
+class SelectionChange(NamedTuple):
+    """What the messages that were looked at make of a change. True if any is gained or lost.
+
+    Attributes:
+        messages: how many there were.
+        gained: what the new selector selects, and the old one does not.
+        lost: the other way round.
+    """
+
+    messages: int
+    gained: ChangedSide
+    lost: ChangedSide
+
+    def __bool__(self) -> bool:
+        return bool(self.gained.messages or self.lost.messages)
+
+    def __str__(self) -> str:
+        noun = "message" if self.messages == 1 else "messages"
+        counts = f"{self.messages:,} {noun}, {self.gained.messages:,} gained, {self.lost.messages:,} lost"
+        return "\n".join([counts, *self.gained.lines("gained"), *self.lost.lines("lost")])
+
+
+def selection_change(
+    old: Known | None,
+    new: Known | None,
+    messages: int,
+    counts: Mapping[bool, int],
+    examples: Mapping[bool, Sequence[tuple[Message, str, str]]],
+    contract: Contract | None = None,
+) -> SelectionChange:
+    """Return what a change comes to.
+
+    Args:
+        old: the selector before; None for one that is new.
+        new: the one behind; None for one that is gone.
+        messages: that were looked at.
+        counts: how many are gained (True) and lost (False).
+        examples: likewise; each a message, its place and its text.
+        contract: what messages are like, for the selectors of what is gained and lost.
+    """
+    known = [one for one in (old, new) if one is not None]
+    gained, lost = [
+        ChangedSide(
+            counts.get(is_gained, 0),
+            _alone(*pair, contract),
+            tuple([ChangeExample(one, _least(one, known), *more) for one, *more in examples.get(is_gained, ())]),
+        )
+        for is_gained, pair in ((True, (new, old)), (False, (old, new)))
+    ]
+    return SelectionChange(messages, gained, lost)
+
+
+def _alone(one: Known | None, other: Known | None, contract: Contract | None) -> str:
+    if one is None:
+        return ""
+    return one.selector.text if other is None else alone(one, other, contract)
+
+
+def _least(message: Message, known: Sequence[Known]) -> Message:
+    """Return what is left of a message when all is left out that the selectors do not differ about."""
+    names = {name for one in known for name in one.names}
+
+    def differs(found: Message) -> bool:
+        return len({one.machine.matches(found) for one in known} | ({False} if len(known) == 1 else set())) == 2
+
+    own: dict[str, Any] = {name: value for name, value in message.items() if name in names}
+    return smaller(own, differs) if differs(own) else own

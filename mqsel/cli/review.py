@@ -1,0 +1,134 @@
+"""The review of a change to selectors by key, for ``mqsel diff``: tables of a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from mqsel.analysis.compare import Known, Related, satisfied, taken
+from mqsel.analysis.compare.contract import Contract
+from mqsel.cli.page import Cell, PageTable
+from mqsel.cli.selectors import Given
+from mqsel.errors import SelectorError
+from mqsel.formats.jsonl import in_json
+from mqsel.logic.solver import Message
+
+
+class ReviewRow(NamedTuple):
+    """A key, and what became of its selector.
+
+    Attributes:
+        key: empty where one selector is compared with one.
+        old: None for one that is new.
+        new: None for one that is gone.
+        related: how they are related; None where there is one alone, or one is invalid.
+    """
+
+    key: str
+    old: Given | None
+    new: Given | None
+    related: Related | None
+
+    @property
+    def verdict(self) -> str:
+        """One of those of `_VERDICTS`."""
+        if any(isinstance(_known(one), SelectorError) for one in (self.old, self.new) if one is not None):
+            return "invalid"
+        if self.old is None or self.new is None:
+            return "added" if self.old is None else "removed"
+        assert self.related is not None  # of two that are valid there is a relation
+        if self.related.relation == "equal":
+            is_same = (self.old.text, self.old.dialect) == (self.new.text, self.new.dialect)
+            return "unchanged" if is_same else "reworded"
+        return _BY_RELATION[self.related.relation]
+
+
+_BY_RELATION = {
+    "a within b": "wider",
+    "b within a": "narrower",
+    "overlapping": "other",
+    "disjoint": "other",
+    "not decided": "not decided",
+}
+# In the order in which a reviewer looks; whether it is one that people hope for; what it means.
+_VERDICTS = {
+    "invalid": ("bad", "the selector before or behind is refused"),
+    "removed": ("bad", "nobody gets these messages by this key any more"),
+    "narrower": ("bad", "selects less than before: proved"),
+    "other": ("bad", "selects some messages that it did not, and no longer some that it did"),
+    "not decided": ("bad", "has to be looked at: the search was ended"),
+    "wider": ("text", "selects more than before: proved"),
+    "added": ("text", "a key that is new"),
+    "reworded": ("good", "another text that selects the same messages: proved"),
+    "unchanged": ("good", "the same text"),
+}
+
+
+def reviewed(rows: Sequence[ReviewRow], contract: Contract | None) -> Iterator[PageTable]:
+    """Yield the tables: how many keys have each verdict, and each key that is not unchanged."""
+    found = [(row, row.verdict) for row in rows]
+    counts = {verdict: sum(one == verdict for _, one in found) for verdict in _VERDICTS}
+    yield PageTable(
+        "",
+        ("Keys", "Change", "What it means"),
+        [
+            [[("text", f"{counts[verdict]:,}")], [(kind, verdict)], [("text", about)]]
+            for verdict, (kind, about) in _VERDICTS.items()
+            if counts[verdict]
+        ],
+    )
+    order = [*_VERDICTS]
+    listed = sorted([one for one in found if one[1] != "unchanged"], key=lambda one: order.index(one[1]))
+    if listed:
+        head = "Key", "Change", "Selector", "For example"
+        yield PageTable("Changes", head, [[*_cells(row, verdict, contract)] for row, verdict in listed])
+
+
+def _cells(row: ReviewRow, verdict: str, contract: Contract | None) -> Iterator[Cell]:
+    sides = [one for one in (row.old, row.new) if one is not None]
+    yield [*[("code", row.key)] * bool(row.key), *[("text", one.where) for one in sides]]
+    is_read_anew = len(sides) == 2 and sides[0].dialect != sides[1].dialect
+    yield [(_VERDICTS[verdict][0], verdict), *[("text", "in another dialect")] * is_read_anew]
+    kinds = ("old", row.old), ("new", row.new)
+    yield [(kind, one.text) for kind, one in kinds if one is not None]
+    yield [*_examples(row, contract)]
+
+
+def _examples(row: ReviewRow, contract: Contract | None) -> Iterator[tuple[str, str]]:
+    known = [None if one is None else _known(one) for one in (row.old, row.new)]
+    for one, given in zip(known, (row.old, row.new), strict=True):
+        if isinstance(one, SelectorError):
+            yield "text", f"{'before' if given is row.old else 'now'}: {one.message}"
+    old, new = [one if isinstance(one, Known) else None for one in known]
+    if row.related is not None and old is not None and new is not None:
+        for what, message in (("gained", row.related.b_alone), ("lost", row.related.a_alone)):
+            if message is not None:
+                yield "code", _line(message)
+                yield "text", f"{what}: {old.truth(message)} before, {new.truth(message)} now"
+        if row.related.reason:
+            yield "text", row.related.reason
+    elif row.old is None or row.new is None:
+        for one, word in ((old, "was"), (new, "is")):
+            if one is not None:
+                yield from _selected(one, word, contract)
+
+
+def _selected(one: Known, word: str, contract: Contract | None) -> Iterator[tuple[str, str]]:
+    found = satisfied(one, contract)
+    if found.message is not None:
+        yield "code", _line(found.message)
+        yield "text", f"{word} selected"
+    else:
+        yield "bad", "selects no message" if found.is_none else f"not decided: {found.reason}"
+
+
+def _known(one: Given) -> Known | SelectorError:
+    try:
+        return taken(one.text, one.dialect)
+    except SelectorError as error:
+        return error
+
+
+def _line(message: Message) -> str:
+    return json.dumps(in_json(message), ensure_ascii=False)
