@@ -126,6 +126,24 @@ def exported(row: dict[str, Any], number: int) -> bytes:
     ).encode()
 
 
+_BROWSE = "import sys; from mqsel.live import browse; print(sum(1 for _ in browse(sys.argv[1])))"
+_RECEIVE = """import sys
+from proton.handlers import MessagingHandler
+from proton.reactor import Container, Copy
+class Receiver(MessagingHandler):
+    count = 0
+    def on_start(self, event):
+        event.container.create_receiver(sys.argv[1], options=Copy())
+    def on_message(self, event):
+        self.count += 1
+        if self.count == int(sys.argv[2]):
+            event.connection.close()
+receiver = Receiver(prefetch=1000)
+Container(receiver).run()
+print(receiver.count)
+"""
+
+
 def peers(path: str, names: str) -> dict[str, list[str]]:
     """Return the contenders beside mqsel over plain JSON lines, as far as they are there."""
     every = {
@@ -196,6 +214,7 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
     yield from _others(folder, scale)
     yield _amqp_beside_mq(folder, scale)
     yield from _exports(folder, scale)
+    yield from _queues(scale)
     packed = folder / "plain.jsonl.gz"
     with Path(plain).open("rb") as lines, gzip.open(packed, "wb", 6) as out:
         shutil.copyfileobj(lines, out)
@@ -342,6 +361,24 @@ def _amqp_beside_mq(folder: Path, scale: int) -> Case:
     text = "property15 = 'blue' AND property04 > 1000"
     commands = {name: match("--format", kind, text, str(path)) for name, (kind, path) in paths.items()}
     return Case("AMQP beside MQRFH2, twenty properties", commands, 2 * times, _ratio("MQRFH2"), "≤ 1.5 × MQRFH2", 1.5)
+
+
+def _queues(scale: int) -> Iterator[Case]:
+    """Return the case of a queue that is browsed, where proton is: of the stand-in for a broker in the tests."""
+    if importlib.util.find_spec("proton") is None:
+        return
+    sys.path.append(str(Path(__file__).parents[1] / "tests"))
+    from live.standin import StandIn, message
+
+    of = {"color": "blue", "weight": 3000, "region": "eu-west", "ratio": 0.5}
+    count = 5_000 * scale
+    with StandIn([message("<order/>", subject="car", priority=7, properties=of, id="ID:1")] * count) as broker:
+        url = broker.url()
+        commands = {
+            "mqsel": [sys.executable, "-c", _BROWSE, url],
+            "proton": [sys.executable, "-c", _RECEIVE, url, str(count)],
+        }
+        yield Case(f"a queue browsed, {count:,} messages", commands, count, _ratio("proton"), "≤ 1.3 × proton", 1.3)
 
 
 # ---- the clock ---------------------------------------------------------------------------------------------------

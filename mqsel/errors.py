@@ -265,6 +265,22 @@ class FileError(DecodeError):
         return [f"{visible(self.path)}, {f'byte {self.offset}' if self.line is None else f'line {self.line}'}"]
 
 
+class QueueError(FileError):
+    """A queue of a running broker that cannot be browsed, or not to its end.
+
+    Args:
+        path: its address.
+        number: how many of its messages had been read.
+    """
+
+    def __init__(self, message: str, *, path: str = "", number: int = 0, hint: str | None = None) -> None:
+        super().__init__(message, path=path, hint=hint)
+        self.number = number
+
+    def _place(self) -> list[str]:
+        return [visible(self.path)]
+
+
 class ArgumentError(MqselError, TypeError, ValueError):
     """A call of this package with an invalid argument."""
 

@@ -40,7 +40,7 @@ ROWS = [
     ("sets", "SelectorSet, its file, its choice of an engine"),
     ("selectorset", "the former module of SelectorSet, for older pickles"),
     ("selection · files", "queues and topics in memory; files of messages"),
-    ("inventory", "selectors where they stand: readers of scripts, configurations and sources"),
+    ("inventory | live", "selectors where they stand, in files of all kinds | queues of running brokers"),
     ("spark", "Spark"),
     ("testing", "selectors in tests: assertions, cases, the plugin of pytest"),
     ("explorer", "the page of `mqsel explore`"),
@@ -68,12 +68,13 @@ INSIDE = {
     " parts _sifter run.work inspection judgement selectors run.tasks run.workers run run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
+    "live": "address link asking __init__",
     "testing": "assertions cases deliveries plugin __init__",
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
     " source __init__",
     "explorer": "blocks session server __init__",
-    "cli": "configuration arguments rules baseline report run selectors page review choice rewriting changes match why"
-    " route lint check format explain inspect diff audit contract migrate explore test completion __init__",
+    "cli": "configuration arguments rules baseline report queues run selectors page review choice rewriting changes"
+    " match why route lint check format explain inspect diff audit contract migrate explore test completion __init__",
 }
 TOP = {
     name: level

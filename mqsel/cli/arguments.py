@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mqsel.cli.configuration import configured
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
-from mqsel.files.opening import unfolded
+from mqsel.files.opening import is_queue, nameable, unfolded
 from mqsel.formats.jsonl import object_from_json
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
@@ -28,6 +28,10 @@ KEYED = "selectors by key"
 _NAME = re.compile(r"\s*[\w$.]*\s*")
 _LINES = 20  # of a file, by which it is known to have selectors
 _WIDEST = 118  # columns of a paragraph of help
+_QUEUES = """\
+FILE may be amqp://USER@HOST:PORT/QUEUE, or amqps:// with TLS: it is browsed by AMQP 1.0, and nothing is consumed. The \
+password of the user is read from --password-file, or the variable MQSEL_PASSWORD, or asked for.\
+"""
 
 
 def dialect_of(text: str) -> Dialect:
@@ -101,6 +105,8 @@ def place_of(text: str) -> str:
     """Return what a text is, or names, that a selector judges: a message, a file, stdin; empty for none of these."""
     if is_message(text):
         return "a message"
+    if is_queue(text):
+        return "a queue"
     # Those of Path raise where a name is longer than that of a file can be, as a selector may be.
     if text == "-":
         return "stdin"
@@ -156,7 +162,7 @@ def refuse_place(text: str, expected: str, advice: str, dialect: Dialect) -> Non
     hints = [advice] * bool(advice)
     if is_selector(f"({text})", dialect):
         hints.append(f"if a selector is meant, write {in_shell(f'({text})')}")
-    raise MqselError(f"{shortened(text)} is {place}: expected {expected}", hint="; ".join(hints) or None)
+    raise MqselError(f"{shortened(nameable(text))} is {place}: expected {expected}", hint="; ".join(hints) or None)
 
 
 def check_order(called: str, selector: str, names: list[str], dialect: Dialect) -> None:
@@ -170,6 +176,7 @@ def check_order(called: str, selector: str, names: list[str], dialect: Dialect) 
     place = place_of(selector)
     if not place:
         return
+    selector, names = nameable(selector), [*map(nameable, names)]
     if names and not place_of(names[-1]) and is_selector(names[-1], dialect):
         raise MqselError(
             f"{shortened(selector)} is {place}, and {shortened(names[-1])} is not: expected the selector first",
@@ -284,6 +291,23 @@ def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
     )
     made.set_defaults(rest="files")
     add_format(made, formats)
+
+
+def add_queues(made: argparse.ArgumentParser, *, can_follow: bool = False, can_ask: bool = False) -> None:
+    """Add the options for queues of running brokers."""
+    group = made.add_argument_group("queues of running brokers", _QUEUES)
+    group.add_argument("--password-file", metavar="FILE", help="has the password in its first line")
+    group.add_argument("--ca", metavar="FILE", help="authorities of the broker's certificate; default the system's")
+    group.add_argument("--cert", metavar="FILE", help="a certificate of yours; without USER it says who reads")
+    group.add_argument("--key", metavar="FILE", help="the key of that certificate, if it is not in the same file")
+    if can_follow:
+        group.add_argument("--follow", action="store_true", help="go on at the end of the queue with what is sent then")
+    if can_ask:
+        group.add_argument(
+            "--ask-broker",
+            action="store_true",
+            help="report also on which messages the broker's own selection differs from that of the dialect",
+        )
 
 
 def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from mqsel.analysis.compare.contract import Observed
-from mqsel.cli.arguments import Commands, add_files, command, files_of, list_formats, types_of
+from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, list_formats, types_of
 from mqsel.cli.report import CountReport, say
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
@@ -39,6 +39,7 @@ def add(commands: Commands) -> None:
     add_files(made, FORMATS)
     made.add_argument("--no-values", action="store_true", help="write types and presence, and no value of a message")
     add_ways(made)
+    add_queues(made)
 
 
 def _contract(arguments: argparse.Namespace) -> int:

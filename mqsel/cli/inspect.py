@@ -11,7 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, list_formats, types_of
+from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats, types_of
 from mqsel.cli.report import Report, complain, width_of
 from mqsel.cli.run import run
 from mqsel.errors import cells, cut, padded
@@ -42,6 +42,7 @@ def add(commands: Commands) -> None:
     inspect.add_argument("--json", action="store_true", help="print one JSON object for each message")
     inspect.add_argument("--limit", type=limit, metavar="N", help="stop after N messages")
     inspect.set_defaults(spark=False, master=None, jobs=1)
+    add_queues(inspect, can_follow=True)
 
 
 class InspectReport(Report):

@@ -9,6 +9,7 @@ from mqsel.cli.arguments import (
     Commands,
     add_files,
     add_given,
+    add_queues,
     add_selector,
     check_order,
     command,
@@ -18,9 +19,9 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import Report, escaped, print_json, say
+from mqsel.cli.report import Report, escaped, print_json, say, say_answers
 from mqsel.cli.run import add_ways, run
-from mqsel.files.framings import FORMATS
+from mqsel.files.framings import FORMATS, counted
 from mqsel.files.run.work import Ask, Match, Tally, everything
 from mqsel.formats.jsonl import in_json
 from mqsel.matcher import compile as compile_selector
@@ -79,6 +80,7 @@ def add(commands: Commands) -> None:
     )
     add_given(match)
     add_ways(match)
+    add_queues(match, can_follow=True, can_ask=True)
 
 
 class MatchReport(Report):
@@ -147,7 +149,7 @@ class _Lines(MatchReport):
             return super().take(name, kind, record)
         for place, message in record:
             read = everything("json" if kind == "parquet" else kind, message, dict(self.asked.types))
-            print_json({"file": name, FORMATS[kind].place: place, "message": in_json(read)})
+            print_json({"file": name, counted(name, kind): place, "message": in_json(read)})
         return None
 
     def conclude(self) -> None:
@@ -207,5 +209,6 @@ def _match(arguments: argparse.Namespace) -> int:
     check_order("match", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)
     report = report_of(ask)
-    run(arguments, files, compile_selector(arguments.selector, dialect=arguments.dialect), Match, report)
-    return report.close()
+    asked = run(arguments, files, compile_selector(arguments.selector, dialect=arguments.dialect), Match, report)
+    status = report.close()
+    return 2 if say_answers(asked) else status

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from mqsel._interrupt import undone
 from mqsel.cli.arguments import KEYED, holds_selectors
@@ -21,6 +21,9 @@ from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like, place_of, show
 from mqsel.files.run.tasks import Advance, Begun
 from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Kept, Tally
 from mqsel.formats.envelopes import PLAIN
+
+if TYPE_CHECKING:
+    from mqsel.live.asking import Question
 
 # Of the characters that JSON leaves as they are: DEL, C1, and those that turn the direction of writing.
 _OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -31,6 +34,7 @@ _COLORED = re.compile(
     re.MULTILINE,
 )
 _SGR = {"green": 32, "red": 31, "yellow": 33, "cyan": 36}  # ECMA-48, 8.3.117
+_DIFFERENCES = 10  # messages on which a broker differs that are named
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
 
 
@@ -237,6 +241,27 @@ class CountReport(Report):
     @property
     def seen(self) -> int:
         return int(self.total.messages + self.total.skipped)
+
+
+def say_answers(questions: list[Question]) -> bool:
+    """Print what brokers select beside what the dialect predicts; return whether they differ."""
+    answers = [(one, one.answer) for one in questions if one.answer is not None]
+    for question, answer in answers:
+        whose = question.dialect
+        if not answer.differences:
+            word = f"the broker selects {answer.selected:,} of {answer.messages:,} messages, as {whose} predicts"
+        else:
+            word = f"the broker differs from {whose} on {len(answer.differences):,} of {answer.messages:,} messages"
+        say(f"{question.name}: {word}")
+        for number, is_selected, truth in answer.differences[:_DIFFERENCES]:
+            say(f"  message {number}: the broker {'selects' if is_selected else 'leaves'} it, {whose}: {truth.name}")
+        if len(answer.differences) > _DIFFERENCES:
+            say(f"  … and {len(answer.differences) - _DIFFERENCES:,} more")
+        if answer.passed:
+            say(f"  {answer.passed:,} more came or went meanwhile: they were not compared")
+        if answer.unread:
+            say(f"  {answer.unread:,} more have no truth value: they were not compared")
+    return any(answer.differences for _, answer in answers)
 
 
 @contextmanager

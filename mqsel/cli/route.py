@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.profile import report as profiled
-from mqsel.cli.arguments import Commands, add_files, command, files_of, limit, list_formats, types_of
+from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats, types_of
 from mqsel.cli.report import CountReport, Report, complain, say
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import add_inventory, complain_of, keyed
@@ -81,6 +81,7 @@ def add(commands: Commands) -> None:
         help="what to do with an invalid message or selector: report and skip it (default), or stop with exit code 2",
     )
     add_ways(route)
+    add_queues(route, can_follow=True)
 
 
 def _route(arguments: argparse.Namespace) -> int:

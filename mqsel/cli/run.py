@@ -10,18 +10,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mqsel.cli.arguments import limit
 from mqsel.cli.report import Report, complain, progress, say_format, tasks
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import reading
-from mqsel.files.parts import listed_files
+from mqsel.files.opening import is_queue
+from mqsel.files.parts import Named, listed_files
 from mqsel.files.run import cores, sifted
 from mqsel.files.run.tasks import Begun, size_of
 from mqsel.files.run.work import Ask, Job, in_files
 from mqsel.formats.envelopes import PLAIN, WORDS, fitting
 from mqsel.formats.records import SCHEMAS
+
+if TYPE_CHECKING:
+    from mqsel.live.asking import Question
 
 # Bytes of files from which on several processes are the default. Of JSON lines 445 MB take `match` 0.69 s by one and
 # 0.52 s by two on a quiet machine; a process takes 0.1 s to start, so they are even at about 200 MB. What why and route
@@ -43,7 +47,9 @@ def add_ways(made: argparse.ArgumentParser) -> None:
     made.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
 
 
-def run(arguments: argparse.Namespace, files: list[str], selects: Any, job: type[Job], report: Report) -> None:
+def run(
+    arguments: argparse.Namespace, files: list[str], selects: Any, job: type[Job], report: Report
+) -> list[Question]:
     """Do a job on files, in the way that the arguments say, until the report has what it wants.
 
     Args:
@@ -52,10 +58,23 @@ def run(arguments: argparse.Namespace, files: list[str], selects: Any, job: type
         job: what is done.
         report: gets the records, in order.
 
+    Returns: what the brokers of queues were asked.
+
     Raises: MqselError: the arguments say two ways, or the one they say is not there.
     """
-    way = _on_spark if arguments.spark or arguments.master is not None else _here
-    with closing(way(arguments, files, selects, job, report)) as records:  # type: ignore[type-var]
+    asked: list[Question] = []
+    is_following = getattr(arguments, "follow", False)
+    if arguments.spark or arguments.master is not None:
+        records = _on_spark(arguments, files, selects, job, report)
+    else:
+        listed = listed_files(files)
+        is_for_queues = is_following or getattr(arguments, "ask_broker", False)
+        if is_for_queues or any(map(is_queue, files)):
+            from mqsel.cli.queues import sourced  # noqa: PLC0415 (TLS is slow to import)
+
+            listed, asked = sourced(arguments, listed, selects)
+        records = _here(arguments, listed, selects, job, report)
+    with closing(records):  # type: ignore[type-var]
         known = {report.asked.format}
         for _, name, kind, record in in_files(records):
             if kind in SCHEMAS and kind not in known:
@@ -65,8 +84,11 @@ def run(arguments: argparse.Namespace, files: list[str], selects: Any, job: type
                 known.add(kind)
                 _say_rows(name)
             report.take(name, kind, record)
+            if is_following:
+                sys.stdout.flush()
             if report.is_finished:
                 break
+    return asked
 
 
 def _say_rows(name: str) -> None:
@@ -87,10 +109,9 @@ def _say_rows(name: str) -> None:
 _Records = Iterator[tuple[int, str, str, Any]]
 
 
-def _here(arguments: argparse.Namespace, files: list[str], selects: Any, job: type[Job], report: Report) -> _Records:
-    listed = listed_files(files)
+def _here(arguments: argparse.Namespace, listed: list[Named], selects: Any, job: type[Job], report: Report) -> _Records:
     names = [one.path for one in listed]
-    jobs = arguments.jobs or _jobs(names, report.asked)
+    jobs = 1 if any(one.source for one in listed) else arguments.jobs or _jobs(names, report.asked)
     with (
         progress(names, report.asked) as advance,
         closing(sifted(selects, lambda: report.ask, listed, arguments.format, jobs, advance, job)) as records,
@@ -103,6 +124,8 @@ def _on_spark(
 ) -> _Records:
     if arguments.jobs:
         raise MqselError("-j is for processes of mqsel: Spark has workers of its own", hint="--master 'local[4]'")
+    if any(map(is_queue, files)):
+        raise MqselError("Spark reads no queues of running brokers: it would browse each several times")
     from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
 
     if files and Path(files[0]).is_file():

@@ -12,6 +12,7 @@ from mqsel.cli.arguments import (
     Commands,
     add_files,
     add_given,
+    add_queues,
     add_selector,
     check_order,
     command,
@@ -20,7 +21,7 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import CountReport, colored, escaped, print_json, width_of
+from mqsel.cli.report import CountReport, colored, escaped, print_json, say_answers, width_of
 from mqsel.cli.run import add_ways, run
 from mqsel.errors import MqselError, shortened
 from mqsel.files.framings import FORMATS, shown
@@ -61,6 +62,7 @@ def add(commands: Commands) -> None:
     made.add_argument("--json", action="store_true", help="print one JSON object")
     add_given(made)
     add_ways(made)
+    add_queues(made, can_ask=True)
 
 
 def _filter_of(queue: str, path: str) -> Matcher:
@@ -90,7 +92,7 @@ def _why(arguments: argparse.Namespace) -> int:
         matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
     selector = read_selector(matcher.selector, matcher.dialect)
     desk = CountReport(ask, Profiler(selector).account)
-    run(arguments, files, matcher, Why, desk)
+    asked = run(arguments, files, matcher, Why, desk)
     desk.ended()
     made = report(selector, desk.total)
     if made.messages or not desk.trouble:
@@ -99,4 +101,4 @@ def _why(arguments: argparse.Namespace) -> int:
         else:
             print(colored(escaped(made.text(width_of(sys.stdout))), sys.stdout))
     desk.say_kept()
-    return 2 if desk.trouble else int(not made)
+    return 2 if say_answers(asked) or desk.trouble else int(not made)

@@ -204,7 +204,7 @@ cdef class Sifter:
         self.messages += 1
         if not self.is_wanted(frame, splitter.place, splitter.message, splitter.size):
             return 0
-        if self.placed:
+        if self.placed:  # to be read again, not to be written as it stands
             return self.give(splitter.place, PyBytes_FromStringAndSize(<const char *> splitter.message, splitter.size))
         if self.path is not None and splitter.is_whole:
             return self.give(splitter.place, self.path + b"\n")

@@ -10,7 +10,7 @@ Longer than 500 lines because all of it exchanges one struct, the Splitter, a bl
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
@@ -220,6 +220,39 @@ cdef class Framed(Splitter):
         self.raw = self.message = self.at
         self.size = left
         self.at = self.raw_stop = self.limit
+        return MESSAGE
+
+
+# ---- messages ----------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class Received(Splitter):
+    """Hands on messages that were received one by one, as the file of them would have them: with their length in front.
+
+    Their place is their number, from 1.
+    """
+
+    cdef list messages      # those to hand on, in the order of their numbers
+    cdef Py_ssize_t next
+    cdef Py_ssize_t count   # of all so far
+
+    def receive(self, list messages not None) -> None:
+        """Hand on these next; the last ones are taken."""
+        self.messages = [len(message).to_bytes(4, "big") + message for message in messages]
+        self.next = 0
+
+    cdef int find(self) except -1:
+        cdef bytes raw
+        if self.messages is None or self.next == len(self.messages):
+            return MORE
+        raw = self.messages[self.next]
+        self.next += 1
+        self.count += 1
+        self.place = self.count
+        self.raw = <const uint8_t *> PyBytes_AS_STRING(raw)
+        self.raw_stop = self.raw + PyBytes_GET_SIZE(raw)
+        self.message = self.raw + 4
+        self.size = self.raw_stop - self.message
         return MESSAGE
 
 

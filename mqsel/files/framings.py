@@ -23,7 +23,7 @@ from mqsel.files import amqsbcg, qload
 from mqsel.files._splitters import Framed, Splitter
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
-from mqsel.files.opening import beginning, name_of, opened, unfolded
+from mqsel.files.opening import beginning, is_queue, name_of, nameable, opened, unfolded
 from mqsel.formats.envelopes import fitting, objects
 from mqsel.formats.records import SCHEMAS
 
@@ -161,6 +161,7 @@ FORMATS = {
         ending=".txt",
     ),
 }
+OF_QUEUES = "amqp"  # the format of what is browsed
 FRAMINGS = tuple(name for name, row in FORMATS.items() if row.message == "mq")
 
 
@@ -247,14 +248,21 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
     return ("", "") if kind and FORMATS[kind].is_lines and found[0] == LINES else found
 
 
+def counted(name: str, kind: str) -> str:
+    """Return what the place of a message counts: lines or bytes of a file of format *kind*, or messages of a queue."""
+    return "number" if is_queue(name) else FORMATS[kind].place
+
+
 def place_of(name: str, kind: str, number: int) -> str:
-    """Return the place of a message in words: line or byte *number* of a file of format *kind*."""
+    """Return the place of a message in words: line or byte *number* of a file of format *kind*, or that of a queue."""
+    if is_queue(name):
+        return f"{shown(name)}, message {number}"
     return f"{shown(name)}, byte {number}" if FORMATS[kind].place == "byte" else f"{shown(name)}:{number}"
 
 
 def shown(name: str) -> str:
     """Return the name of a file for an error."""
-    return "stdin" if name == "-" else visible(name)
+    return "stdin" if name == "-" else visible(nameable(name))
 
 
 # ---- reading -----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import codecs
 import errno
 import io
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,8 +21,22 @@ from typing import IO, Any, NamedTuple
 
 from mqsel._interrupt import undone
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import ArgumentError, MqselError, shortened
+from mqsel.errors import ArgumentError, FileError, MqselError, shortened
 from mqsel.files.wordings import file_trouble, unreadable
+
+_QUEUE = re.compile(r"(?i)amqps?://")
+
+
+def is_queue(name: str) -> bool:
+    """Report whether a name is the address of a queue of a running broker, which `mqsel.live` reads."""
+    return _QUEUE.match(name) is not None
+
+
+def nameable(name: str) -> str:
+    """Return the address of a queue without a password, if it has one: errors and logs show it."""
+    scheme, _, rest = name.partition("://")
+    user, at, place = rest.rpartition("@")
+    return f"{scheme}://…@{place}" if at and ":" in user.partition("/")[0] and is_queue(name) else name
 
 
 def path_of(name: str) -> Path:
@@ -32,6 +47,9 @@ def path_of(name: str) -> Path:
     """
     if "://" not in name:
         return Path(name)
+    if is_queue(name):
+        hint = "mqsel match, why, route, inspect and contract browse queues; in Python, mqsel.live.browse does"
+        raise FileError("a queue of a running broker: expected a file", path=nameable(name), hint=hint)
     try:
         from upath import UPath  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 (optional)
     except ImportError as error:

@@ -20,11 +20,12 @@ from mqsel.errors import FileError, MqselError, quoted
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, format_of, is_enough, reading
-from mqsel.files.opening import path_of
+from mqsel.files.opening import is_queue, path_of
 from mqsel.files.wordings import file_trouble, unreadable
 
 if TYPE_CHECKING:
     from mqsel.files import parquet
+    from mqsel.files._splitters import Splitter
 
 SIZE = 32 << 20  # bytes of a part
 
@@ -129,14 +130,21 @@ class Named(NamedTuple):
         path: the file, or the name if it is not to be looked for or there is none.
         fixed: what the directories in the path say, such as day=1: whole numbers where all files have such.
         trouble: why there is none.
+        source: what yields the messages of a queue, as `mqsel.files.framings.splits` does those of a file; None for a
+            file.
     """
 
     path: str
     fixed: tuple[tuple[str, parquet.Fixed], ...]
     trouble: FileError | None
+    source: Callable[[], Iterator[Splitter]] | None = None
 
 
-def listed_files(names: Iterable[str], is_left: Callable[[str], bool] = lambda name: name == "-") -> list[Named]:
+def _is_no_file(name: str) -> bool:
+    return name == "-" or is_queue(name)
+
+
+def listed_files(names: Iterable[str], is_left: Callable[[str], bool] = _is_no_file) -> list[Named]:
     """List the files that names stand for, in order.
 
     Args:

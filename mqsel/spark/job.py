@@ -122,7 +122,7 @@ def _planned(
 ) -> Iterator[tuple[int, str, str, list[FilePart] | None]]:
     """Return the parts of the files; None for those that Hadoop reads."""
     number = 0
-    for name, fixed, trouble in listed_files(names, _is_hadoops):
+    for name, fixed, trouble, _ in listed_files(names, _is_hadoops):
         if _is_hadoops(name):
             if wanted is not None and not FORMATS[wanted].is_lines:
                 fail(name, f"files of format {wanted} are read where the machines have them, without a scheme")

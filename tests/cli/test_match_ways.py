@@ -9,6 +9,8 @@ import pytest
 from conftest import ROOT
 
 from mqsel.cli import main
+from mqsel.files.framings import length_prefixed
+from mqsel.formats import mq
 
 SELECTOR = "weight > 10"
 LINES = '{"weight": 1}\n\n{"weight": 11}\n{"weight": "x"}\n{"weight": 12, "t": {"bytes": "0a"}}'
@@ -93,6 +95,18 @@ def test_json(file: str, capsys: pytest.CaptureFixture[str]) -> None:
         {"file": file, "line": 5, "message": {"weight": 12, "t": {"bytes": "0a"}}},
         {"messages": 4, "selected": 2, "unknown": 0, "skipped": 0, "missing": {}},
     ]
+
+
+def test_json_of_messages_that_are_no_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Messages with their length in front, and those of a text, are read again without what stands around them."""
+    raw = mq.encode({"Priority": 7}, {"weight": ("int32", 11)}, b"<order/>")
+    (tmp_path / "a.mq").write_bytes(length_prefixed(raw) * 2)
+    for file in (tmp_path / "a.mq", ROOT / "bench" / "data" / "dump.qload"):
+        _, out, _ = _run(capsys, "--json", "JMSPriority >= 0", str(file))
+
+        *messages, counts = [json.loads(line) for line in out.splitlines()]
+        assert len(messages) == counts["selected"] > 1
+        assert all("JMSPriority" in one["message"] for one in messages)
 
 
 def test_one_way_at_a_time(file: str, capsys: pytest.CaptureFixture[str]) -> None:

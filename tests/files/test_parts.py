@@ -16,7 +16,7 @@ import mqsel
 from mqsel.errors import FileError, MqselError
 from mqsel.files import parquet
 from mqsel.files.framings import length_prefixed
-from mqsel.files.parts import FilePart, kind_of, listed, listed_files, messages, packed, partition, parts
+from mqsel.files.parts import FilePart, Named, kind_of, listed, listed_files, messages, packed, partition, parts
 from mqsel.files.qload import qload_text
 from mqsel.files.run.work import Ask, Broken, Match, Tally
 from mqsel.formats import mq
@@ -147,7 +147,7 @@ def test_files_that_names_stand_for(tmp_path: Path) -> None:
     )
     nowhere, stdin, first = listed_files([f"{here}/nowhere", "-", every[0].path])
     assert isinstance(nowhere.trouble, FileError)
-    assert (nowhere.path, stdin, first.path) == (f"{here}/nowhere", ("-", (), None), every[0].path)
+    assert (nowhere.path, stdin, first.path) == (f"{here}/nowhere", Named("-", (), None), every[0].path)
 
 
 def test_small_parts_are_packed(tmp_path: Path) -> None:

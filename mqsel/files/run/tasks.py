@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from mqsel.errors import FileError, MqselError
 from mqsel.files.dumps import Piece
-from mqsel.files.framings import FORMATS, reading
+from mqsel.files.framings import FORMATS, OF_QUEUES, reading
 from mqsel.files.opening import path_of, readable_anywhere
 from mqsel.files.parts import FilePart, Named, parts
 from mqsel.files.run.work import Ask, Broken, Job, why
@@ -84,11 +84,15 @@ def placed(task: Task, records: Iterable[Any], advance: Advance | None = None) -
 
 def done(run: JobRun, ask: Ask, task: Task, advance: Advance | None) -> Iterator[Any]:
     """Do a task; what is read by columns is not read in order."""
-    _, (name, fixed, trouble), part, start = task
+    _, (name, fixed, trouble, source_of), part, start = task
     selects, wanted, job = run
     if part is not None:
         yield Begun(part.format, start)
         yield from job.part(selects, ask, part, advance)
+        return
+    if source_of is not None:
+        yield Begun(OF_QUEUES, b"")
+        yield from job(selects, ask._replace(format=OF_QUEUES)).messages(source_of(), name)
         return
     try:
         if trouble is not None:

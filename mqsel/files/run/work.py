@@ -19,7 +19,7 @@ from mqsel import formats
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError
 from mqsel.files._sifter import Sifter
 from mqsel.files.dumps import Piece
-from mqsel.files.framings import FORMATS, each, taken_apart
+from mqsel.files.framings import FORMATS, counted, each, taken_apart
 from mqsel.files.parts import FilePart, units
 from mqsel.formats.jsonl import typed
 from mqsel.language.dialect import Dialect, core_of
@@ -633,7 +633,7 @@ class RouteInJSON(Route):
         listed = self._dumps(keys).encode("utf-8", "surrogatepass")
         if FORMATS[kind].is_lines or kind == "parquet":
             return b'{"subscribers": %b, "message": %b}\n' % (listed, message.strip())
-        where = self._dumps({"file": path, FORMATS[kind].place: place})
+        where = self._dumps({"file": path, counted(path, kind): place})
         return b'{"subscribers": %b, %b\n' % (listed, where[1:].encode("utf-8", "surrogateescape"))
 
 

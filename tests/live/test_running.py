@@ -1,0 +1,177 @@
+"""Queues of Artemis, ActiveMQ Classic and Broker-J, each in a process: nothing is lost, changed or consumed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from products.engines import BUILD, _fetched, _want
+
+from mqsel.cli import main
+from mqsel.errors import QueueError
+from mqsel.formats import decoder
+from mqsel.live import browse
+from mqsel.values import Float32, Int8, Int16, Int32
+
+proton = pytest.importorskip("proton", reason="python-qpid-proton, of the extra amqp, is not installed")
+
+from proton import reactor, utils  # noqa: E402 (proton is there)
+
+pytestmark = pytest.mark.brokers
+PRODUCTS = {"artemis": "ARTEMIS", "activemq": "ACTIVEMQ", "broker-j": "QPID_BROKER_J"}
+COUNT = 5000  # by JMS, and as many by AMQP
+
+
+@pytest.fixture(scope="module")
+def class_path() -> str:
+    """Return the class path of the brokers and their program, fetched and compiled once, or skip."""
+    _want("java", "javac", "mvn")
+    folder, here = BUILD / "live", Path(__file__).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(here / "pom.xml", folder / "pom.xml")
+    if not (folder / "fetched").exists():
+        copied = ["-DoutputDirectory=lib", "-DincludeScope=runtime"]
+        _fetched(["mvn", "-q", "-B", "dependency:copy-dependencies", *copied], folder, "the brokers")
+        (folder / "fetched").touch()
+    path = os.pathsep.join((str(folder / "classes"), f"{folder / 'lib'}/*"))
+    compiling = ["javac", "-nowarn", "-cp", path, "-d", str(folder / "classes"), str(here / "LiveBroker.java")]
+    subprocess.run(compiling, check=True, capture_output=True)
+    return path
+
+
+class Broker:
+    """A broker that runs; its messages are in the folder."""
+
+    def __init__(self, class_path: str, product: str, port: int, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        command = ["java", "-Xmx512m", "-cp", class_path, "LiveBroker", product, str(port), str(folder)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        self.url = f"amqp://127.0.0.1:{port}/orders"
+        while self._line() != "ready":
+            pass
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, "the broker ended"
+        return line.strip()
+
+    def ask(self, what: str) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{what}\n")
+        self.process.stdin.flush()
+        return int(self._line())
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def properties_of(number: int) -> dict[str, Any]:
+    """Return the properties of a message by its number, as LiveBroker.java has them."""
+    return {
+        "number": Int32(number),
+        "b": number % 2 == 0,
+        "y": Int8((number + 128) % 256 - 128),
+        "sh": Int16(number),
+        "l": 5_000_000_000 + number,
+        "f": Float32(0.1),
+        "d": number / 8,
+        "s": f"näme {number}",
+        "JMSType": "car" if number % 3 == 0 else "bus",
+        "JMSCorrelationID": f"c-{number}",
+        "JMSXGroupID": f"g{number % 5}",
+        "JMSPriority": Int32(number % 10),
+        "JMSDeliveryMode": "PERSISTENT",
+    }
+
+
+class _ToQueue(reactor.LinkOption):
+    def apply(self, link: Any) -> None:
+        link.target.capabilities.put_object(proton.symbol("queue"))
+
+
+def send_by_amqp(url: str, numbers: range) -> None:
+    """Send messages whose bodies are of all kinds."""
+    bodies = ["<order/>", b"\0\1", {"a": 1}, ["x", None], None, 5, proton.Message(body="inside").encode()]
+    connection = utils.BlockingConnection(url, timeout=30)
+    sender = connection.create_sender("orders", options=_ToQueue())
+    for number in numbers:
+        of = properties_of(number)
+        sent = {
+            "number": proton.int32(number),
+            "b": of["b"],
+            "y": proton.byte(int(of["y"])),
+            "sh": proton.short(number),
+            "l": of["l"],
+            "f": proton.float32(0.1),
+            "d": of["d"],
+            "s": of["s"],
+        }
+        headers = {"subject": of["JMSType"], "correlation_id": of["JMSCorrelationID"], "group_id": of["JMSXGroupID"]}
+        sender.send(
+            proton.Message(
+                body=bodies[number % len(bodies)],
+                properties=sent,
+                durable=True,
+                priority=number % 10,
+                id=f"ID:{number}",
+                **headers,
+            )
+        )
+    connection.close()
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_ten_thousand_messages(
+    product: str, class_path: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each message comes once, with its types, and stays; a broker that is killed is one error; the preset agrees."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    broker = Broker(class_path, product, port, tmp_path / "data")
+    try:
+        broker.ask(f"send {COUNT}")
+        send_by_amqp(broker.url, range(COUNT, 2 * COUNT))
+
+        names = [*properties_of(0)]
+        decode = decoder("amqp", names)
+        came = {}
+        for message in browse(broker.url):
+            read = decode(message)
+            record = {name: read[name] for name in names}
+            number = int(record["number"])
+            assert number not in came
+            came[number] = record
+            expected = properties_of(number)
+            assert record == expected, number
+            assert {name: type(value) for name, value in record.items()} == {
+                name: type(value) for name, value in expected.items()
+            }
+        assert sorted(came) == [*range(2 * COUNT)]
+        assert broker.ask("depth") == 2 * COUNT
+
+        selector = "number > 4000 AND b = TRUE AND JMSType = 'car' AND (d > 700.5 OR JMSPriority < 4) AND s LIKE 'n%7_'"
+        assert main(["match", "--count", "--ask-broker", "--dialect", PRODUCTS[product], selector, broker.url]) == 0
+        printed = capfd.readouterr()
+        assert f"the broker selects {printed.out.strip()} of 10,000 messages, as {PRODUCTS[product]}" in printed.err
+        assert int(printed.out) > 50
+
+        source = browse(broker.url)
+        first = [next(source) for _ in range(1500)]
+        broker.kill()
+        with pytest.raises(QueueError, match=r"lost behind message [1-9],\d{3}: ") as raised:
+            first += source
+        assert raised.value.number == len({*first}) == len(first) < 2 * COUNT
+
+        broker = Broker(class_path, product, port, tmp_path / "data")
+        assert len({*browse(broker.url)}) == 2 * COUNT == broker.ask("depth")
+    finally:
+        broker.kill()
