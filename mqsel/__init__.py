@@ -130,7 +130,7 @@ __all__ = [
     "satisfiable",
 ]
 
-_FOLDERS = ("files", "formats", "inventory", "selection", "spark", "testing")
+_FOLDERS = ("files", "formats", "inventory", "live", "selection", "spark", "testing")
 
 # What is imported when it is first asked for, and where it stands: one selector over messages needs none of it.
 _LATER = {
