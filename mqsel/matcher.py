@@ -79,6 +79,7 @@ class Matcher(Machine):
         schema: layout of the sequences it takes as messages, or None.
         program: the verified `Program`.
         properties: names of the properties it reads, in order of first reading.
+        in_any_case: those of them that count without regard to case.
         constant: the truth of a selector that reads no property, else None.
         match_option: ``(name, identifier)`` where a queue manager would match a message or correlation identifier of
             24 bytes instead of running the selector, else None (*IBM MQ 9.4, MatchOptions*).
@@ -97,6 +98,10 @@ class Matcher(Machine):
     @property
     def properties(self) -> tuple[str, ...]:
         return self.program.slots
+
+    @property
+    def in_any_case(self) -> tuple[str, ...]:
+        return self.properties if core_of(self.dialect).naming == "folded" else ()
 
     # What is not part of the program is read from the text when somebody asks.
 
@@ -130,7 +135,7 @@ class Matcher(Machine):
             messages: any iterable of messages.
             errors: "raise" a PropertyTypeError or DecodeError with the index of the record, or "skip" it; the iterator
                 counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors as ``failures``.
-            format: of raw messages: "mq" for the bytes of an MQMD and its data; see `decoder`.
+            format: of raw messages: "mq" for an MQMD and its data, "amqp" for AMQP 1.0; see `decoder`.
             now: what UTC() is, in milliseconds since 1970; by default the time of this call.
             options: of the format; for "mq": ``invalid_names`` "never" (the default under IBM_MQ) selects no message
                 with a property name IBM MQ does not allow, "ignore" skips the property; ``strip``, ``ccsid``.
@@ -155,7 +160,7 @@ class Matcher(Machine):
 
         Args: as for `filter`.
 
-        Raises: ArgumentError: no such format or option.
+        Raises: ArgumentError: no such format or option; a format that is read by name, where case does not count.
         """
         if format in formats.FORMATS and formats.FORMATS[format].has_mqmd:
             options["invalid_names"] = rule_of_names(self.dialect, options.get("invalid_names"))
@@ -164,7 +169,7 @@ class Matcher(Machine):
                 options["identifier"] = COMPARED[name], identifier
         if format in formats.FORMATS and formats.FORMATS[format].has_naming:
             options.setdefault("naming", core_of(self.dialect).naming)
-        return formats.decoder(format, self.properties, **options)
+        return formats.decoder(format, self.properties, in_any_case=self.in_any_case, **options)
 
     def match_batch(self, batch: object, *, now: int | None = None) -> pa.BooleanArray:
         """Report which rows of a batch are selected. Its columns are the properties, and stay Arrow's.

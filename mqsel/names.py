@@ -1,20 +1,24 @@
 """Names of properties, once: what they consist of, which ones exist by themselves, and how one property can be spelled.
 
-Facts and two small rules; knows no selector and no message. Follows language §6, formats §2, *IBM MQ 9.4, Property name
-restrictions*, *Message descriptor fields as properties* and *JMS fields and properties with corresponding MQMD fields*.
+Facts and a few small rules; knows no selector and no message. Follows language §6, formats §2, *IBM MQ 9.4, Property
+name restrictions*, *Message descriptor fields as properties* and *JMS fields and properties with corresponding MQMD
+fields*.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
+
+from mqsel.errors import PropertyTypeError, quoted
 
 MAX_LENGTH = 4095  # MQ_MAX_PROPERTY_NAME_LENGTH
 
 # Keywords of the language: no property has one for a name.
 RESERVED = tuple("NULL TRUE FALSE NOT AND OR BETWEEN LIKE IN IS ESCAPE".split())
 
+ANY_CASE = " in any case"  # behind a name of a set that counts without regard to case: see `joined`
 USR_FOLDER = "usr."  # the folder of names without a folder
 DESCRIPTOR = "Root.MQMD."  # and the name of a field of the message descriptor
 JMS_DESCRIPTOR = "JMS_IBM_MQMD_"  # what JMS calls it
@@ -225,7 +229,7 @@ def spellings(name: str, rules: str = "mqi") -> tuple[str, ...]:
 
 def joined(name: str, rules: str) -> str:
     """Return the spellings of a property as one text, which `parted` takes apart: as sets write them."""
-    return " ".join(spellings(name, rules))
+    return name.casefold() + ANY_CASE if rules == "folded" else " ".join(spellings(name, rules))
 
 
 def converted(text: str, kind: str) -> str:
@@ -249,8 +253,44 @@ _Value = TypeVar("_Value")
 _Place = TypeVar("_Place")
 
 
+def folded(pairs: Iterable[tuple[object, _Value]], wanted: Mapping[str, str]) -> dict[str, _Value]:
+    """Return what a message has of properties whose names count without regard to case, under the names wanted.
+
+    Args:
+        pairs: names and values, which may be places; what is no text is no name.
+        wanted: the names, each by its `casefold`.
+
+    Raises: PropertyTypeError: two names are one of those that are wanted.
+    """
+    spelled: dict[str, str] = {}
+    values: dict[str, _Value] = {}
+    for given, value in pairs:
+        if not isinstance(given, str):
+            continue
+        name = str.__str__(given)
+        called = wanted.get(name.casefold())
+        if called is None:
+            continue
+        if spelled.setdefault(called, name) != name:
+            raise PropertyTypeError(
+                f"{quoted(spelled[called])} and {quoted(name)} differ in case alone: expected one of them, since this "
+                "dialect reads names without regard to case",
+                name=name,
+                hint="rename or drop one of them",
+            )
+        values[called] = value
+    return values
+
+
+def by_casefold(names: Iterable[str]) -> dict[str, str]:
+    """Return names as `folded` wants them."""
+    return {name.casefold(): name for name in names}
+
+
 def look_up(message: Mapping[str, _Value], name: str, rules: str = "mqi") -> _Value | None:
     """Return the value of a property in a mapping, as a machine finds it there; None where it has none."""
+    if rules == "folded":
+        return folded(message.items(), by_casefold([name])).get(name)
     return next((message[one] for one in spellings(name, rules) if one in message), None)
 
 

@@ -136,6 +136,8 @@ class _Run:
         name, given = self.program.slots[number], self.oracle.properties
         aliased = self.program.dialect.headers == "mqi" and "." not in name and not name.startswith("JMS")
         spelling = name if name in given or not aliased else "usr." + name
+        if self.program.dialect.headers == "folded":
+            spelling = next((one for one in given if one.casefold() == name.casefold()), name)
         return self.oracle.read(spelling) if spelling in given else NULL
 
     def value(self, name: str, number: int, values: list[oracle.Value], truths: list[str]) -> oracle.Value:

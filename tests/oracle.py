@@ -97,7 +97,7 @@ class _Message:
             elif head == "usr" and "." not in tail:
                 spellings.append(tail)
         if self.dialect.headers == "folded":  # vectors name each property once
-            spellings = [each for each in self.properties if each.lower() == name.lower()]
+            spellings = [each for each in self.properties if each.casefold() == name.casefold()]
         kind, value = next((self.properties[each] for each in spellings if each in self.properties), NULL)
         return kind, _to_float32(value) if kind == "float32" else value
 

@@ -27,7 +27,8 @@ PACKAGE = Path(mqsel.__file__).parent
 
 # Top to bottom: a module imports only from rows above its own, and within a folder from what stands before it there.
 ROWS = [
-    ("_interpreter · _interrupt · errors · names", "subinterpreters refused; Ctrl-C; errors; property names"),
+    ("_interpreter · _interrupt · errors", "subinterpreters refused; Ctrl-C; errors"),
+    ("names", "property names"),
     ("values", "truth values and property types"),
     ("language", "text to a checked selector"),
     ("logic", "the meaning of a selector: formulas over sets of values, and their solver"),

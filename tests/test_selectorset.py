@@ -21,6 +21,7 @@ from mqsel import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, Dialect, Matcher, Recor
 from mqsel.errors import (
     ArgumentError,
     PropertyTypeError,
+    UndocumentedError,
 )
 from mqsel.formats import mq
 from mqsel.values import Float32, Int8
@@ -66,7 +67,14 @@ def test_vectors(name: str) -> None:
         cases, messages = rng.sample(cases, 1200), rng.sample(messages, 300)
     selectors, matchers = made(cases, dialect=IBM_MQ if name == "mixed" else name)
     for number, message in enumerate(messages):
-        wanted = looped(matchers, message)
+        try:
+            wanted = looped(matchers, message)
+        except UndocumentedError:  # whether it is asked for depends on the order of the tests
+            continue
+        except mqsel.PropertyTypeError as error:  # a name in two cases
+            with pytest.raises(mqsel.PropertyTypeError, match=error.message):
+                selectors.match(message)
+            continue
         assert selectors.match(message) == wanted, message
         if number % 20 == 0:
             assert selectors.scan(message) == wanted

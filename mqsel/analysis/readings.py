@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.errors import SelectorError, UndocumentedError
+from mqsel.errors import PropertyTypeError, SelectorError
 from mqsel.language import dialects
 from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.optimizer import optimize
@@ -43,10 +43,10 @@ class Reading(NamedTuple):
 
 
 def answer(machine: Machine, message: Mapping[str, Any]) -> Truth | str:
-    """Return the truth of a message, or that it is undocumented."""
+    """Return the truth of a message, or that it is undocumented; so is that of one with a name in two cases."""
     try:
         return Truth(machine.truth(message))
-    except UndocumentedError:
+    except PropertyTypeError:
         return UNDOCUMENTED
 
 

@@ -177,6 +177,7 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
     first, second = both
     if len(first) == len(second) == 1:
         first, second = ({"": one} for read in both for one in read.values())
+    first = _paired(first, second)
     if files:
         return max(status, over_files(first, second, files, arguments))
     contract = contract_of(arguments, next((one.dialect for one in first.values()), configuration_of(arguments).usual))
@@ -209,6 +210,26 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
     if not arguments.json:
         say(f"{len(first):,} and {len(second):,} selectors, {equal:,} of them equal")
     return status
+
+
+def _paired(old: dict[str, Given], new: dict[str, Given]) -> dict[str, Given]:
+    """Return the old selectors with the keys of new ones, also where places tell several of one key apart.
+
+    These pair by their texts, then in order: lines move, and the two stand in different files.
+    """
+    left: dict[str, list[str]] = {}
+    for key, one in new.items():
+        if key not in old and one.entry is not None:
+            left.setdefault(one.entry.key, []).append(key)
+    called: dict[str, str] = {}
+    for is_same in (True, False):
+        for key, one in old.items():
+            many = [] if key in new or key in called or one.entry is None else left.get(one.entry.key, [])
+            other = next((each for each in many if not is_same or new[each].text == one.text), None)
+            if other is not None:
+                many.remove(other)
+                called[key] = other
+    return {called.get(key, key): one for key, one in old.items()}
 
 
 def _only(key: str, text: str, path: str, *, as_json: bool) -> None:

@@ -54,14 +54,14 @@ def add(commands: Commands) -> None:
 
 def _explore(arguments: argparse.Namespace) -> int:
     try:
-        from mqsel.explorer.server import Server  # noqa: PLC0415 (optional)
-        from mqsel.explorer.session import Session, Source  # noqa: PLC0415
+        from mqsel.explorer.server import Explorer  # noqa: PLC0415 (optional)
+        from mqsel.explorer.session import MessageSource, Session  # noqa: PLC0415
     except ImportError as error:
         raise package_missing("mqsel explore", str(error.name), "explore") from error
     troubles = [one.trouble for one in listed_files(arguments.files)]
-    for trouble in filter(None, troubles):
-        complain(trouble)
     if all(troubles):
+        for trouble in troubles:
+            complain(trouble or "")
         return 2
     inventory = None
     if arguments.inventory is not None:
@@ -73,15 +73,15 @@ def _explore(arguments: argparse.Namespace) -> int:
         for one in caught:
             complain(str(one.message))
     session = Session(
-        Source(tuple(arguments.files), arguments.format, types_of(arguments)),
+        MessageSource(tuple(arguments.files), arguments.format, types_of(arguments)),
         contract=contract_of(arguments, arguments.dialect),
         inventory=inventory,
     )
-    server = Server(session, dialect=arguments.dialect.departures()[0])
-    print(server.url)
+    page = Explorer(session, dialect=arguments.dialect.departures()[0])
+    print(page.url)
     sys.stdout.flush()
     say("Ctrl-C ends it.")
     if not arguments.no_browser:
-        webbrowser.open(server.url)
-    server.wait()
+        webbrowser.open(page.url)
+    page.wait()
     return 0

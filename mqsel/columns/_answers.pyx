@@ -8,7 +8,6 @@ what it needs, and so raises the exact error, or finds that the damage does not 
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
@@ -60,6 +59,7 @@ cdef Batch batch_of(Machine machine, batch):
         [<object> image.names[slot] for slot in range(image.slot_count)],
         [None if image.aliases[slot] == NULL else <object> image.aliases[slot] for slot in range(image.slot_count)],
         batch,
+        [machine.folded is not None] * image.slot_count,
     )
 
 
@@ -128,7 +128,7 @@ cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, i
                     if row - first >= pace.due:
                         pace_look(&pace, <Py_ssize_t> (row - first))
                     message.row = row
-                    truths[row - first] = <uint8_t> machine.dispatch(frame, <PyObject *> message, start)
+                    truths[row - first] = <uint8_t> machine.dispatch_mapping(frame, message, start)
                     row += 1
             except UndocumentedError:
                 truths[row - first] = NO_ANSWER

@@ -89,7 +89,7 @@ cdef class Batch:
 
     cdef Column *new_column(self, name, int kind, int64_t offset, int64_t rows) except NULL
     cdef Column *resolve(
-        self, name, bytes path, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows
+        self, name, bytes path, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows, bint fold
     ) except? NULL
     cdef Column *bind(
         self, name, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows

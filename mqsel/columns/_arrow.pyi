@@ -4,7 +4,7 @@ __pyx_capi__: dict[str, object]
 
 @final
 class Batch:
-    def __new__(cls, names: list[str], others: list[str | None], batch: object) -> Batch: ...
+    def __new__(cls, names: list[str], others: list[str | None], batch: object, fold: list[bool]) -> Batch: ...
 
 @final
 class RowMessage:

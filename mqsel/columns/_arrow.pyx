@@ -32,6 +32,7 @@ from collections.abc import Mapping
 from mqsel.columns import wordings
 from mqsel.errors import ArgumentError
 from mqsel.machine.wordings import integer_outside
+from mqsel.names import folded
 from mqsel.values import ARROW_READ as _READ
 from mqsel.values import ARROW_TYPES as _TYPES
 
@@ -317,9 +318,10 @@ cdef class Batch:
         names: of the properties.
         others: the other spelling of each, or None.
         batch: anything with ``__arrow_c_array__`` whose array is a struct.
+        fold: for each whether case does not count in its name.
     """
 
-    def __cinit__(self, list names not None, list others not None, batch):
+    def __cinit__(self, list names not None, list others not None, batch, list fold not None):
         cdef ArrowSchema *schema
         cdef ArrowArray *array
         cdef Column *column
@@ -346,9 +348,10 @@ cdef class Batch:
             raise MemoryError
         for slot in range(len(names)):
             name = names[slot]
-            column = self.resolve(name, spelling(<PyObject *> name), schema, array, 0, self.rows)
+            written = name.casefold() if fold[slot] else name
+            column = self.resolve(name, spelling(<PyObject *> written), schema, array, 0, self.rows, fold[slot])
             if column == NULL and others[slot] is not None:
-                column = self.resolve(name, spelling(<PyObject *> others[slot]), schema, array, 0, self.rows)
+                column = self.resolve(name, spelling(<PyObject *> others[slot]), schema, array, 0, self.rows, False)
             self.columns[slot] = self.new_column(name, NULLS, 0, 0) if column == NULL else column
 
     def __dealloc__(self):
@@ -375,26 +378,27 @@ cdef class Batch:
         return column
 
     cdef Column *resolve(
-        self, name, bytes path, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows
+        self, name, bytes path, ArrowSchema *schema, ArrowArray *array, int64_t shift, int64_t rows, bint fold
     ) except? NULL:
         """Find the column of a path in a struct: the one of that very name, or of a struct that its beginning names.
 
         Args:
             shift, rows: row 0 of the batch, and how many rows it has, in rows of the struct without its offset.
+            fold: case does not count, and the path has none.
         """
         cdef Column *column = NULL
         cdef Column *around
-        cdef int64_t place = child_find(name, path, schema, array)
+        cdef int64_t place = child_find(name, path, schema, array, fold)
         cdef Py_ssize_t dot = path.find(b".")
         check_length(name, array, shift, rows)
         shift += array.offset
         if place >= 0:
             column = self.bind(name, schema.children[place], child_at(name, array, place), shift, rows)
         while column == NULL and dot >= 0:
-            place = child_find(name, path[:dot], schema, array)
+            place = child_find(name, path[:dot], schema, array, fold)
             if place >= 0 and is_struct(schema.children[place]):
                 column = self.resolve(
-                    name, path[dot + 1:], schema.children[place], child_at(name, array, place), shift, rows
+                    name, path[dot + 1:], schema.children[place], child_at(name, array, place), shift, rows, fold
                 )
             dot = path.find(b".", dot + 1)
         if column != NULL and array.null_count != 0:
@@ -494,12 +498,25 @@ cdef bytes spelling(PyObject *name):
     return (<str> <object> name).encode("utf-8", "surrogatepass")
 
 
-cdef int64_t child_find(name, bytes path, ArrowSchema *schema, ArrowArray *array) except -2:
+cdef bytes child_spelling(bytes path, ArrowSchema *schema):
+    """Return how the only child that has a name in some case spells it; the name, which has none, if there is none."""
+    cdef int64_t place
+    cdef str wanted = path.decode("utf-8", "surrogatepass")
+    cdef bytes given
+    cdef list pairs = []
+    for place in range(schema.n_children):
+        if schema.children[place] != NULL and schema.children[place].name != NULL:
+            given = schema.children[place].name
+            pairs.append((given.decode("utf-8", "surrogateescape"), given))  # what is no UTF-8 is no name
+    return folded(pairs, {wanted: wanted}).get(wanted, path)
+
+
+cdef int64_t child_find(name, bytes path, ArrowSchema *schema, ArrowArray *array, bint fold) except -2:
     """Return the place of the only child of this name, or -1."""
     cdef int64_t place
     cdef int64_t found = -1
-    cdef const char *wanted = path
-    cdef size_t length = len(path)
+    cdef const char *wanted
+    cdef size_t length
     cdef const char *given
     if schema.n_children > 0 and (schema.children == NULL or array.children == NULL):
         raise wordings.damaged_column(name, "its struct has no fields, and gives their number")
@@ -507,6 +524,10 @@ cdef int64_t child_find(name, bytes path, ArrowSchema *schema, ArrowArray *array
         raise wordings.damaged_column(
             name, f"its struct has {array.n_children} arrays, and types for {schema.n_children}"
         )
+    if fold:
+        path = child_spelling(path, schema)
+    wanted = path
+    length = len(path)
     for place in range(schema.n_children):
         if schema.children[place] == NULL or schema.children[place].release == NULL:
             raise wordings.damaged_column(name, f"field {place} of its struct has no type")

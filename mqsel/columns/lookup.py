@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from mqsel.names import follow, spellings
+from mqsel.names import by_casefold, folded, follow, spellings
 from mqsel.values import ARROW_READ
 
 if TYPE_CHECKING:
@@ -64,6 +64,17 @@ def names_of(fields: Iterable[Any], before: str = "") -> Iterator[str]:
             yield before + field.name
 
 
+def place_in(struct: pa.StructType, name: str, rules: str) -> int:
+    """Return the place of a field in a struct, or -1.
+
+    Args:
+        rules: of names, see `mqsel.names.spellings`.
+    """
+    if rules == "folded":
+        return folded(((field.name, place) for place, field in enumerate(struct)), by_casefold([name])).get(name, -1)
+    return int(struct.get_field_index(name))
+
+
 def column_of(batch: pa.StructArray, name: str, rules: str) -> pa.Array | None:
     """Return the column of a property, as `Matcher.match_batch` finds it; None where no column is it.
 
@@ -74,7 +85,7 @@ def column_of(batch: pa.StructArray, name: str, rules: str) -> pa.Array | None:
     import pyarrow.compute as pc  # noqa: PLC0415
 
     def field(around: pa.Array, name: str) -> pa.Array | None:
-        place = around.type.get_field_index(name) if pa.types.is_struct(around.type) else -1
+        place = place_in(around.type, name, rules) if pa.types.is_struct(around.type) else -1
         return None if place < 0 else pc.struct_field(around, [place])
 
     found = (follow(one, batch, field) for one in spellings(name, rules))

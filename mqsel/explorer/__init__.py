@@ -2,44 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from mqsel.columns import wordings
 from mqsel.errors import ArgumentError, type_name
 
 if TYPE_CHECKING:
-    from mqsel.explorer.server import Server
-
-_HEIGHT = 900  # of the page in a notebook, in pixels
-
-
-class Explorer:
-    """The page over a frame. In a notebook it shows as the page, elsewhere as its address.
-
-    Attributes:
-        url: of the page: whoever has it sees the rows, on this machine alone.
-    """
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self.url = server.url
-
-    def close(self) -> None:
-        """End the server of the page."""
-        self._server.close()
-
-    def __repr__(self) -> str:
-        return f"open {self.url} in a browser on this machine"
-
-    def _repr_html_(self) -> str:
-        url = escape(self.url)
-        return (
-            f'<iframe src="{url}" title="mqsel explore" width="100%" height="{_HEIGHT}"></iframe>'
-            f'<p>If this stays empty, open <a href="{url}" target="_blank" rel="noreferrer">the page</a>. The machine '
-            "that runs the notebook serves it, for itself alone: from another one, save the frame as Parquet, and run "
-            "<code>mqsel explore FILE</code> where your browser is.</p>"
-        )
+    from mqsel.explorer.server import Explorer
 
 
 def explore(frame: object) -> Explorer:
@@ -56,8 +25,8 @@ def explore(frame: object) -> Explorer:
         import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
 
         from mqsel.explorer.blocks import in_blocks  # noqa: PLC0415 (needs it)
-        from mqsel.explorer.server import Server  # noqa: PLC0415 (optional)
-        from mqsel.explorer.session import Session, Source  # noqa: PLC0415
+        from mqsel.explorer.server import Explorer  # noqa: PLC0415 (optional)
+        from mqsel.explorer.session import MessageSource, Session  # noqa: PLC0415
     except ImportError as error:
         raise wordings.package_missing("explore", str(error.name), "explore") from error
     if not (hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")):
@@ -67,4 +36,4 @@ def explore(frame: object) -> Explorer:
         table = pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise wordings.not_a_batch(frame, str(error)) from error
-    return Explorer(Server(Session(Source(), in_blocks(table, "frame")), is_framed=True))
+    return Explorer(Session(MessageSource(), in_blocks(table, "frame")), is_framed=True)

@@ -11,6 +11,7 @@ import json
 import secrets
 import socket
 import threading
+from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -35,8 +36,10 @@ _BODY = 1 << 20  # bytes of a question
 _NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"  # whose pages may show this one
 
 
-class Server:
-    """Serves a session until it is closed, or the process ends; reads its files meanwhile.
+class Explorer:
+    """Serves the page over a session, whose files it reads, until it is closed, or the process ends.
+
+    In a notebook it shows as the page, elsewhere as the address.
 
     Args:
         session: what answers.
@@ -44,7 +47,7 @@ class Server:
         dialect: what the page begins with.
 
     Attributes:
-        url: the address of the page, with the token.
+        url: the address of the page, with the token: whoever has it sees the messages, on this machine alone.
     """
 
     def __init__(self, session: Session, *, is_framed: bool = False, dialect: str = "IBM_MQ") -> None:
@@ -72,6 +75,18 @@ class Server:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)
         self._thread.start()
         threading.Thread(target=session.read, daemon=True).start()
+
+    def __repr__(self) -> str:
+        return f"open {self.url} in a browser on this machine"
+
+    def _repr_html_(self) -> str:
+        url = escape(self.url)
+        return (
+            f'<iframe src="{url}" title="mqsel explore" width="100%" height="900"></iframe>'
+            f'<p>If this stays empty, open <a href="{url}" target="_blank" rel="noreferrer">the page</a>. The machine '
+            "that runs the notebook serves it, for itself alone: from another one, save the frame as Parquet, and run "
+            "<code>mqsel explore FILE</code> where your browser is.</p>"
+        )
 
     def wait(self) -> None:
         """Return once the server has ended."""

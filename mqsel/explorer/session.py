@@ -97,7 +97,7 @@ class Question(NamedTuple):
 Check = Callable[[], None]  # raises `Cancelled` once the question is old
 
 
-class Source(NamedTuple):
+class MessageSource(NamedTuple):
     """Where messages come from.
 
     Attributes:
@@ -124,7 +124,7 @@ class Session:
 
     def __init__(
         self,
-        source: Source,
+        source: MessageSource,
         blocks: Iterable[Block] = (),
         *,
         contract: Contract | None = None,
@@ -198,6 +198,7 @@ class Session:
             )
         return {
             "files": _visible(self._source.files or ["a frame"]),
+            "kinds": ", ".join(dict.fromkeys(block.kind for block in [*self._blocks])),
             "messages": sum(block.rows for block in [*self._blocks]),
             "reading": self._is_reading,
             "share": min(self._done / self._total, 1) if self._total else 0,

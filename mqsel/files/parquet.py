@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.columns import wordings
-from mqsel.columns.lookup import PLAIN, names_of
+from mqsel.columns.lookup import PLAIN, names_of, place_in
 from mqsel.errors import MqselError, shortened_line
 from mqsel.files._footer import Chunk, chunks
 from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, read_extremes
@@ -126,6 +126,12 @@ def columns_read(matcher: Matcher, schema: pa.Schema) -> list[str]:
     """List the columns that a selector may read: of its properties, or of the structs that they are fields of."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
+    if matcher.in_any_case:  # which of two it is, or that there are two, is found by who reads the rows
+        paths = [
+            one.split(".") for name in matcher.properties for one in spellings(name, core_of(matcher.dialect).naming)
+        ]
+        begun = {".".join(path[:stop]).casefold() for path in paths for stop in range(1, len(path) + 1)}
+        return [name for name in schema.names if name.casefold() in begun]
     whole = pa.struct(list(schema))
     wanted = {places[0] for name in matcher.properties if (places := _places(matcher, name, whole))}
     return [name for place, name in enumerate(schema.names) if place in wanted]
@@ -133,16 +139,17 @@ def columns_read(matcher: Matcher, schema: pa.Schema) -> list[str]:
 
 def _places(matcher: Matcher, name: str, whole: pa.StructType) -> tuple[int, ...]:
     """Find the column of a property as `Matcher.match_batch` does: the places of the fields, empty if none is it."""
+    rules = core_of(matcher.dialect).naming
 
     def field(around: _Place, name: str) -> _Place | None:
         import pyarrow as pa  # noqa: PLC0415 (optional)
 
         kind, places = around
-        place = kind.get_field_index(name) if pa.types.is_struct(kind) else -1
+        place = place_in(kind, name, rules) if pa.types.is_struct(kind) else -1
         return None if place < 0 else (kind.field(place).type, (*places, place))
 
     start: _Place = whole, ()
-    for one in spellings(name, core_of(matcher.dialect).naming):
+    for one in spellings(name, rules):
         found = follow(one, start, field)
         if found is not None:
             return found[1]

@@ -6,13 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from mqsel.errors import ArgumentError
 from mqsel.formats._decoder import Decoder
-from mqsel.formats._json import JSONDecoder, property_names
+from mqsel.formats._json import JSONDecoder, WholeJSONDecoder, property_names
 from mqsel.formats._mq import MQDecoder
 from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
@@ -126,6 +126,7 @@ class MessageFormat(NamedTuple):
         inspect: returns the `Inspection` of one message as it stands in a file, with declared types.
         has_mqmd: it has a message descriptor, so what a queue manager does with messages applies to it.
         has_naming: the option ``naming`` says whose names headers have.
+        whole: returns, for names of properties, the decoder of messages with all that they have; None where none does.
     """
 
     decoder: Callable[..., Decoder]
@@ -133,6 +134,7 @@ class MessageFormat(NamedTuple):
     inspect: Callable[[bytes, Mapping[str, str]], Inspection]
     has_mqmd: bool = False
     has_naming: bool = False
+    whole: Callable[..., Decoder] | None = None
 
 
 def _mq_decoder(
@@ -162,6 +164,12 @@ def _amqp_decoder(names: Sequence[str], *, naming: str | None = None) -> Decoder
     return _amqp.AMQPDecoder(names, naming=naming)
 
 
+def _whole_amqp_decoder(names: Sequence[str], *, naming: str | None = None) -> Decoder:
+    from mqsel.formats._amqp import WholeAMQPDecoder  # noqa: PLC0415 (likewise)
+
+    return WholeAMQPDecoder(names, naming=naming)
+
+
 def _inspect_amqp(message: bytes, _: Mapping[str, str]) -> Inspection:
     from mqsel.formats import _amqp, amqp  # noqa: PLC0415 (likewise)
 
@@ -175,8 +183,8 @@ FORMATS = {
         lambda message, _: inspect(message),
         has_mqmd=True,
     ),
-    "amqp": MessageFormat(_amqp_decoder, ("naming",), _inspect_amqp, has_naming=True),
-    "json": MessageFormat(JSONDecoder, (), lambda message, _: inspect_json(message)),
+    "amqp": MessageFormat(_amqp_decoder, ("naming",), _inspect_amqp, has_naming=True, whole=_whole_amqp_decoder),
+    "json": MessageFormat(JSONDecoder, (), lambda message, _: inspect_json(message), whole=WholeJSONDecoder),
     **{
         name: MessageFormat(partial(_record_decoder, schema), ("types",), partial(inspect_record, schema))
         for name, schema in SCHEMAS.items()
@@ -200,7 +208,13 @@ def names_of(message: bytes, kind: str, types: Mapping[str, str]) -> tuple[str, 
 FormatName = Literal["mq", "amqp", "json", "connect", "connect-ibm", "lenses", "nifi", "pulsar"]
 
 
-def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # noqa: A002 (the word of the command line)
+def decoder(
+    format: str,  # noqa: A002 (the word of the command line)
+    names: Sequence[str],
+    *,
+    in_any_case: Collection[str] = (),
+    **options: Any,
+) -> Decoder:
     """Return a decoder, which turns one raw message into what a machine reads quickest: a mapping, or a `Record`.
 
     The record is the same one each time, filled anew. "mq" takes the options ``strip`` and ``ccsid``;
@@ -210,7 +224,10 @@ def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # no
     without it those of all products. Records of other tools, by the names of `mqsel.formats.records.SCHEMAS`,
     take ``types``, which declares the types they lost.
 
-    Raises: ArgumentError: no such format or option.
+    Args:
+        in_any_case: those that count without regard to case; where there are some, all names of a message are returned.
+
+    Raises: ArgumentError: no such format or option, or one that is read by name alone.
     """
     if format not in FORMATS:
         raise ArgumentError(f"format is {format!r}: expected one of {', '.join(map(repr, FORMATS))}")
@@ -218,4 +235,11 @@ def decoder(format: str, names: Sequence[str], **options: Any) -> Decoder:  # no
     if not options.keys() <= set(row.options):
         unknown = ", ".join(name for name in options if name not in row.options)
         raise ArgumentError(f"format {format!r} does not take these options: {unknown}")
-    return row.decoder(names, **options)
+    if in_any_case and row.whole is None:
+        readable = ", ".join(repr(name) for name, one in FORMATS.items() if one.whole is not None)
+        raise ArgumentError(
+            f"messages of the format {format!r} are read by names as they are spelled: expected {readable}, columns or "
+            "mappings, since this dialect reads names without regard to case",
+            hint="convert the messages to JSON lines",
+        )
+    return row.decoder(names, **options) if row.whole is None or not in_any_case else row.whole(names, **options)

@@ -33,6 +33,8 @@ from mqsel.formats.mqrfh2 import Note
 from mqsel.values import CLASS_NAMES as _CLASS_NAMES
 from mqsel.values import TYPE_NAMES as _TYPES
 
+cdef str _APPLICATION = "application-properties"
+
 cdef extern from "Python.h":
     PyObject *PyUnicode_DecodeUTF8(const char *data, Py_ssize_t size, const char *errors)
     PyObject *PyUnicode_DecodeASCII(const char *data, Py_ssize_t size, const char *errors)
@@ -875,9 +877,47 @@ cdef class AMQPDecoder(Decoder):
         return 0
 
 
+@cython.final
+cdef class WholeAMQPDecoder(Decoder):
+    """Reads AMQP 1.0 messages for properties whose names count without regard to case.
+
+    Called with a message it returns a mapping of the headers among *names*, and of all application properties.
+
+    Args: as those of an `AMQPDecoder`.
+    """
+
+    cdef AMQPDecoder headers
+    cdef AMQPDecoder whole
+    cdef set taken          # names of headers, in lower case: no application property is these
+
+    def __cinit__(self, names, *, naming=None):
+        own = [one for one in self.names if _amqp.source(one, naming).places[0].section != _APPLICATION]
+        self.headers = AMQPDecoder(own, naming=naming)
+        self.whole = AMQPDecoder(())
+        self.taken = {name.casefold() for name in own}
+
+    def __reduce__(self):
+        return _made_whole, (self.names, self.headers.naming)
+
+    def __call__(self, raw):
+        found = self.whole.inspect(raw)
+        # What is no value is one that is NULL.
+        every = [(one.what, None) for one in found.notes if one.structure == _APPLICATION]
+        self.noted += bool(every)
+        every += [(one.name, one.value) for one in found.rows if one.source == _APPLICATION]
+        message = {name: value for name, value in every if name.casefold() not in self.taken}
+        headers = self.headers(raw)
+        message.update((name, headers[name]) for name in self.headers.names if headers[name] is not None)
+        return message
+
+
 def _note(number, section, offset, what):
     return Note(section, offset, what, None, _amqp.NOTES[number][1])
 
 
 def _made(names, naming):
     return AMQPDecoder(names, naming=naming)
+
+
+def _made_whole(names, naming):
+    return WholeAMQPDecoder(names, naming=naming)

@@ -754,6 +754,16 @@ cdef class JSONDecoder(Decoder):
         return to - self.scratch
 
 
+cdef class WholeJSONDecoder(Decoder):
+    """Reads all that JSON lines have: for properties whose names count without regard to case."""
+
+    def __reduce__(self):
+        return WholeJSONDecoder, (self.names,)
+
+    def __call__(self, line):
+        return _jsonl.message_from_json(line)
+
+
 cdef inline uint32_t four_digits(const uint8_t *at) noexcept:
     return <uint32_t> HEX[at[0]] << 12 | <uint32_t> HEX[at[1]] << 8 | <uint32_t> HEX[at[2]] << 4 | HEX[at[3]]
 

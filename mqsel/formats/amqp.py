@@ -192,8 +192,8 @@ _QPID = {f"{FIELD}{field.replace('-', '_')}": source for field, source in _FIELD
     f"{FIELD}delivery_mode": _CLIENT["JMSDeliveryMode"],
     f"{FIELD}redelivered": _CLIENT["JMSRedelivered"],
 }
-# apache/artemis, FilterImpl and AMQPMessage.
-_ARTEMIS = {own: _CLIENT[header] for header, own in HEADER_NAMES["ARTEMIS"].items()} | {
+# apache/artemis, FilterImpl and AMQPMessage. What begins with _AMQ_ is a property there, of messages of its protocol.
+_ARTEMIS = {own: _CLIENT[header] for header, own in HEADER_NAMES["ARTEMIS"].items() if not own.startswith("_AMQ_")} | {
     "AMQDurable": Source((Place("header", "durable", "durability"),), DURABILITIES[0]),
     "AMQUserID": Source((Place("properties", "message-id", "prefixed identifier"),)),
     "AMQAddress": _CLIENT["JMSDestination"],

@@ -108,18 +108,18 @@ def object_from_json(text: str | bytes | bytearray | memoryview) -> dict[str, An
     return found
 
 
-def message_from_json(text: str | bytes, names: Iterable[str]) -> dict[str, Any]:
+def message_from_json(text: str | bytes, names: Iterable[str] | None = None) -> dict[str, Any]:
     """Read one JSON object as a message.
 
     Args:
         text: the object, as `object_from_json` takes it.
-        names: the properties that will be read. Values that name their type are converted for these only; one that
-            does not fit stays as it is, so that the machine refuses it if it comes to reading it.
+        names: the properties that will be read; None for all. Values that name their type are converted for these only;
+            one that does not fit stays as it is, so that the machine refuses it if it comes to reading it.
 
     Raises: PropertyTypeError: no JSON, or JSON that is no object.
     """
     message = object_from_json(text)
-    for name in names:
+    for name in [*message] if names is None else names:
         value = message.get(name)
         if type(value) is dict:
             with suppress(PropertyTypeError):

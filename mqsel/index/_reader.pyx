@@ -49,7 +49,8 @@ from mqsel.index.computed import computed_among
 from mqsel.language.computed import set_clock, time_of
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
-from mqsel.names import parted
+from mqsel.names import ANY_CASE as _ANY_CASE
+from mqsel.names import folded, parted
 from mqsel.values import TYPE_NAMES as _TYPES
 
 cdef extern from "Python.h":
@@ -130,6 +131,8 @@ cdef class SpellingTable:
     cdef object names           # Schema of the index: for each slot its spellings, joined by a blank
     cdef list first             # for each slot the spelling that counts
     cdef list second            # for each slot the other one, or None
+    cdef list shown             # for each slot its name in errors, and of columns
+    cdef dict folded            # by casefolded names, those first spellings that are read without regard to case
     cdef list converted         # slots of properties whose texts are read as numbers
     cdef dict tests             # by slot of each that is computed what computes it, and the slots that that reads
     cdef bint reads_clock       # one of them depends on the time
@@ -145,12 +148,12 @@ cdef class SpellingTable:
         self.names = as_schema(names)
         if older is None:
             self.first, self.second, self.found, self.origin = [], [], {}, object()
-            self.converted = []
+            self.shown, self.folded, self.converted = [], {}, []
             self.tests = computed_among(names)
         else:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
-            self.converted = older.converted[:]
+            self.shown, self.folded, self.converted = older.shown[:], older.folded.copy(), older.converted[:]
             self.tests = {**older.tests, **computed_among(names, older.count)}
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(SpellingTarget))
@@ -164,6 +167,9 @@ cdef class SpellingTable:
                 self.enter(second, slot, True)
             self.first.append(first)
             self.second.append(second or None)
+            self.shown.append(first.removesuffix(_ANY_CASE))
+            if kind != "test" and first.endswith(_ANY_CASE):
+                self.folded[self.shown[slot]] = first
             fault()
         self.reads_clock = any(["UTC()" in names[slot] for slot in self.tests])
         self.count = len(names)
@@ -176,6 +182,15 @@ cdef class SpellingTable:
         self.found[spelling] = self.target_count
         self.target_count += 1
         return 0
+
+    cdef object respelled(self, pairs):
+        """Return what has names as a mapping, where those that are read without regard to case are first spellings.
+
+        Args:
+            pairs: names and values, which may be places.
+        """
+        kept = {name: value for name, value in pairs if not isinstance(name, str) or not name.endswith(_ANY_CASE)}
+        return {**kept, **folded(pairs, self.folded)}
 
     cdef int32_t find(self, PyObject *key) except -2:
         """Return the number of the first SpellingTarget of an exact str, or UNKNOWN_KEY."""
@@ -209,6 +224,8 @@ cdef class Positions:
         self.position = <int32_t *> zeroed(self.slots, sizeof(int32_t))
         self.types = <int32_t *> zeroed(self.slots, sizeof(int32_t))
         places = {name: place for place, name in enumerate(self.copy) if isinstance(name, str)}
+        if table.folded:
+            places = table.respelled(list(places.items()))
         declared = dict(enumerate(types))
         for slot in range(self.slots):
             place = places.get(table.first[slot])
@@ -284,7 +301,7 @@ cdef inline int slot_put(MessageReading reading, uint32_t slot, PyObject *item) 
     else:
         held = <object> item
         value_null(value)
-        value_load_other(value, &reading.record.owners[slot], reading.table.first[slot], held)
+        value_load_other(value, &reading.record.owners[slot], reading.table.shown[slot], held)
     return 0
 
 
@@ -415,6 +432,8 @@ cdef class MessageReader:
     cdef Record read(self, MessageReading reading, object message):
         """Return a Record of what a message has, for the index."""
         cdef Positions positions
+        if reading.table.folded and isinstance(message, Mapping):
+            message = reading.table.respelled(list(message.items()))
         if PyDict_CheckExact(message):
             self.read_dict(reading, message)
         elif type(message) is Record:
@@ -512,7 +531,7 @@ cdef class MessageReader:
             slot_put(reading, slot, PySequence_Fast_ITEMS(<PyObject *> message)[positions.position[number]])
             value = &reading.record.values[slot]
             if positions.types[number] != 0 and not value_fit(value, positions.types[number]):
-                value_refuse(value, positions.types[number], reading.table.first[slot])
+                value_refuse(value, positions.types[number], reading.table.shown[slot])
         return 0
 
     cdef Record read_record(self, MessageReading reading, Record message):
@@ -1026,6 +1045,12 @@ cdef class DeliveryLists:
         return self.places + self.count - count
 
 
+cdef Batch columns_read(MessageReader reader, chunk):
+    """Find the columns of what the selectors read."""
+    cdef SpellingTable table = reader.table
+    return Batch(list(table.shown), list(table.second), chunk, [one.endswith(_ANY_CASE) for one in table.first])
+
+
 def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> tuple:
     """Do what `SelectorSet.match_batch` says; places are positions, and nobody changes the set meanwhile.
 
@@ -1043,7 +1068,7 @@ def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> 
     reason = "a batch of no rows"
     for chunk in chunks(pyarrow, batch):
         try:
-            columns = Batch(list(reader.table.first), list(reader.table.second), chunk)
+            columns = columns_read(reader, chunk)
             lists = DeliveryLists((<Batch> columns).rows)
             start = clock_nanoseconds()
             reason = lists_fill(lists, reader, columns, kernel_for)
@@ -1083,7 +1108,7 @@ def match_totals(MessageReader reader not None, batch, kernel_for) -> tuple:
     cdef int64_t *totals = <int64_t *> zeroed(reader.size + 1, sizeof(int64_t))
     try:
         for chunk in chunks(library("why"), batch):
-            columns = Batch(list(reader.table.first), list(reader.table.second), chunk)
+            columns = columns_read(reader, chunk)
             rows += (<Batch> columns).rows
             lists = DeliveryLists((<Batch> columns).rows)
             kernel = kernel_for((<Batch> columns).rows)

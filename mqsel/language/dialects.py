@@ -88,7 +88,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "jms": Choice("names that begin with JMS are six headers, JMSX… and JMS_…: §6", "JMS page; Jakarta §3.8.1.1"),
         "any": Choice("every identifier is a name: §6"),
         "sections": Choice("likewise; `p.` and `properties.`, `h.` and `header.` are one section of AMQP: §6"),
-        "folded": Choice("likewise; names of a selector that differ in case alone are one: §6", "Service Bus"),
+        "folded": Choice("likewise; names that differ in case alone are one: §6", "Service Bus"),
     },
     "static_mismatch": {
         "reject": Choice("`=` and `<>` between two constants of different kinds are an error", "suites of JMS brokers"),
@@ -785,8 +785,7 @@ PRODUCTS: dict[str, Product] = {
         "documents alone: no engine could be measured",
         "[Subscription Rule SQL Filter Syntax]"
         "(https://learn.microsoft.com/en-us/azure/service-bus-messaging/service-bus-messaging-sql-filter)",
-        "newid(), parameters (@p), what a comparison of different types yields, names of a message in another case "
-        "than the selector's",
+        "newid(), parameters (@p), what a comparison of different types yields",
         "none",
     ),
 }

@@ -41,7 +41,7 @@ cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) no
     cdef DictSource mapping
     cdef SequenceSource sequence
     cdef RecordSource record
-    if PyDict_CheckExact(<object> message):
+    if PyDict_CheckExact(<object> message) and not machine.folds:
         mapping.message = message
         return RUN_DICT(frame, &mapping, machine.image.steps)
     if machine.layout is not None and PyTuple_CheckExact(<object> message):

@@ -41,6 +41,8 @@ cdef class Machine:
     cdef readonly object schema         # Schema, or None
     cdef Image *image                   # NULL before the first run
     cdef uint32_t exact                 # address of the exact code
+    cdef bint folds                     # case does not count in names: as an object is compared in two more steps
+    cdef dict folded                    # then the names of the slots by their casefold; else None
     cdef Layout layout                  # of the schema; None without one, and before the first run
     cdef Layout row_layout              # of the rows seen last that name their positions themselves
     cdef Layout record_layout           # of the Records seen last
@@ -53,6 +55,7 @@ cdef class Machine:
     cdef void frame_give(self, Frame *frame) noexcept
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1
+    cdef int dispatch_mapping(self, Frame *frame, object message, uint32_t start) except -1
     cdef Layout row_layout_of(self, object message)
     cdef Layout layout_of(self, object names)
 

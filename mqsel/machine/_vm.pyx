@@ -24,9 +24,11 @@ from mqsel.machine._operators cimport *
 from collections.abc import Mapping
 
 from mqsel.errors import ArgumentError
+from mqsel.language.dialect import core_of
 from mqsel.machine import wordings
 from mqsel.machine.program import Program
 from mqsel.machine.schema import as_schema
+from mqsel.names import by_casefold, folded
 from mqsel.values import TYPE_NAMES as _TYPES
 
 cdef extern from *:
@@ -429,6 +431,8 @@ cdef class Layout:
         self.width = len(self.copy)
         self.positions = <int32_t *> zeroed(image.slot_count, sizeof(int32_t))
         places = {name: place for place, name in enumerate(self.copy) if isinstance(name, str)}
+        if machine.folded is not None:
+            places = folded(places.items(), machine.folded)
         for slot in range(image.slot_count):
             place = places.get(<object> image.names[slot])
             if place is None and image.aliases[slot] != NULL:
@@ -453,6 +457,8 @@ cdef class Machine:
     Args:
         program: a `Program`.
         schema: layout of the sequences it will be given, or None.
+
+    Raises: PropertyTypeError: two names of the schema are one of those that the program reads.
     """
 
     def __cinit__(self, program, schema=None):
@@ -461,6 +467,11 @@ cdef class Machine:
         self.program = program
         self.schema = None if schema is None else as_schema(schema)
         self.exact = program.exact
+        if core_of(program.dialect).naming == "folded":
+            self.folds = True
+            self.folded = by_casefold(program.slots)
+            if self.schema is not None:
+                folded([(name, None) for name in self.schema.names], self.folded)
 
     cdef int prepare(self) except -1:
         """Decode the program, once, when it first runs: what is compiled to be shipped needs no steps."""
@@ -516,7 +527,7 @@ cdef class Machine:
     cdef int dispatch(self, Frame *frame, PyObject *message, uint32_t start) except -1:
         """Choose the property source by the type of the message, and run."""
         cdef DictSource source
-        if PyDict_CheckExact(<object> message):
+        if PyDict_CheckExact(<object> message) and not self.folds:
             source.message = message
             return start_at(self, frame, &source, start)
         return self.dispatch_slow(frame, <object> message, start)
@@ -524,7 +535,7 @@ cdef class Machine:
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1:
         cdef SequenceSource sequence
         cdef RecordSource record
-        cdef MappingSource mapping
+        cdef DictSource respelled
         cdef Layout layout
         frame_hold(frame)
         if <PyObject *> Py_TYPE(<PyObject *> message) == <PyObject *> Record:
@@ -548,9 +559,18 @@ cdef class Machine:
                 return start_at(self, frame, &sequence, start)
         elif type(message) is self.mapping_type or isinstance(message, Mapping):
             self.mapping_type = type(message)
-            mapping.message = <PyObject *> message
-            return start_at(self, frame, &mapping, start)
+            if self.folded is None:
+                return self.dispatch_mapping(frame, message, start)
+            message = folded(list(message.items()), self.folded)
+            respelled.message = <PyObject *> message
+            return start_at(self, frame, &respelled, start)
         raise wordings.not_a_message(message, self.schema is not None)
+
+    cdef int dispatch_mapping(self, Frame *frame, object message, uint32_t start) except -1:
+        """Run on what answers by get() to the names of the slots."""
+        cdef MappingSource mapping
+        mapping.message = <PyObject *> message
+        return start_at(self, frame, &mapping, start)
 
     cdef Layout row_layout_of(self, object message):
         """Find the layout of a sequence that names its positions: pyspark's Row, or a namedtuple. None for others."""

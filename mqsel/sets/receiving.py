@@ -25,11 +25,16 @@ _ANY = [(name, bytes(24)) for name in COMPARED]
 class Selectors(Protocol):
     """A set of selectors.
 
-    Attributes: properties: names that its selectors read.
+    Attributes:
+        properties: names that its selectors read.
+        in_any_case: those of them that count without regard to case.
     """
 
     @property
     def properties(self) -> tuple[str, ...]: ...
+
+    @property
+    def in_any_case(self) -> tuple[str, ...]: ...
 
     def dialects(self) -> list[tuple[int, Dialect]]:
         """List the dialects of all selectors, by place."""
@@ -61,7 +66,7 @@ class PropertyDecoder:
             self.changes = changes
 
     def renew(self) -> None:
-        self.quick = self.make(self.selectors.properties)
+        self.quick = self.make(self.selectors.properties, in_any_case=self.selectors.in_any_case)
 
 
 class HeaderDecoder(PropertyDecoder):
@@ -69,7 +74,8 @@ class HeaderDecoder(PropertyDecoder):
 
     def renew(self) -> None:
         namings = {core_of(dialect).naming for _, dialect in self.selectors.dialects()}
-        self.quick = self.make(self.selectors.properties, naming=namings.pop() if len(namings) == 1 else None)
+        naming = namings.pop() if len(namings) == 1 else None
+        self.quick = self.make(self.selectors.properties, naming=naming, in_any_case=self.selectors.in_any_case)
 
 
 class QueueManager(PropertyDecoder):
@@ -95,6 +101,7 @@ class QueueManager(PropertyDecoder):
         names = self.selectors.properties
         if self.options:
             names = tuple(dict.fromkeys((*names, *_IDENTIFIERS.values())))
+        self.make(names, in_any_case=self.selectors.in_any_case)  # refuses
         self.quick = self.make(names, invalid_names="never" if self.never else "ignore")
         self.tolerant = self.make(names, invalid_names="ignore")
         self.by_identifier: dict[tuple[str, bytes], list[int]] = {}

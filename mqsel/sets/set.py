@@ -35,7 +35,7 @@ from mqsel.machine.schema import SchemaLike, as_schema
 from mqsel.machine.sections import Buffer, Texts
 from mqsel.matcher import Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
-from mqsel.names import converted, joined, parted, spellings
+from mqsel.names import ANY_CASE, converted, joined, parted, spellings
 from mqsel.sets import file
 from mqsel.sets.choice import EngineChoice
 from mqsel.sets.file import Contents
@@ -434,7 +434,13 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     def properties(self) -> tuple[str, ...]:
         """Names of the properties that its selectors read, or have read, in order of first reading."""
         read = [parted(name) for name in self._reader.index.names]
-        return tuple(dict.fromkeys(name for name, _, kind in read if kind != "test"))
+        return tuple(dict.fromkeys(name.removesuffix(ANY_CASE) for name, _, kind in read if kind != "test"))
+
+    @property
+    def in_any_case(self) -> tuple[str, ...]:
+        """Those of them that count without regard to case."""
+        read = dict.fromkeys(parted(name)[0] for name in self._reader.index.names)
+        return tuple(name.removesuffix(ANY_CASE) for name in read if name.endswith(ANY_CASE))
 
     # ---- messages ----------------------------------------------------------------------------------------------------
 
@@ -511,12 +517,12 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
         Args: as for `filter`.
 
-        Raises: ArgumentError: no such format or option.
+        Raises: ArgumentError: no such format or option; a format that is read by name, where case does not count.
         """
         if "identifier" in options:
             raise ArgumentError("a set takes no identifier: each of its selectors may have its own")
         make: Callable[..., formats.Decoder] = functools.partial(formats.decoder, format, **options)
-        make(())
+        make((), in_any_case=self.in_any_case)
         row = formats.FORMATS[format]
         if row.has_naming and "naming" not in options:
             return HeaderDecoder(self, self._reader, make).decode
@@ -698,9 +704,12 @@ def _spelled(name: str, rules: str) -> str:
     Raises: ArgumentError: the name would be taken for two spellings.
     """
     text = joined(name, rules)
-    if parted(text) != (*spellings(name, rules), "", "")[:3]:
+    is_folded = rules == "folded"
+    expected = (text,) if is_folded else spellings(name, rules)
+    if parted(text) != (*expected, "", "")[:3] or (not is_folded and name.endswith(ANY_CASE)):
         raise ArgumentError(
-            f"the name {shortened(name)} reads as two spellings of one property, or as computed: expected another"
+            f"the name {shortened(name)} reads as two spellings of one property, as computed, or as one in any case: "
+            "expected another"
         )
     return text
 

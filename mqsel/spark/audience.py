@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mqsel.analysis.explain.account import MISMATCHED, Outcomes, Verdict, outcomes_of
 from mqsel.errors import ArgumentError, shortened
 from mqsel.language.dialect import Dialect
-from mqsel.names import spellings
+from mqsel.names import joined, parted
 from mqsel.spark import sets
 from mqsel.spark.columns import Layout, Place
 from mqsel.spark.planning import arrow_layout
@@ -162,7 +162,8 @@ def profile_set(
     read = [*sets.read(made)]
     # The set itself leaves out what has no part in selecting a row; whether one is UNKNOWN may depend on it.
     names = dict.fromkeys(name for one in read for name in one.names.values())
-    sources, _ = sources_of(made, names, rows, places)
+    folded = [name for one in read if one.naming == "folded" for name in one.names.values()]
+    sources, _ = sources_of(made, names, folded, rows, places)
     layout, texts = arrow_layout(sources)
     present = [F.expr(f"({state_of(one)}) = 0").alias(f"p{number}") for number, one in enumerate(sources)]
     held = rows.select(*[F.expr(text).alias(f"c{number}") for number, text in enumerate(texts)], *present)
@@ -173,10 +174,11 @@ def profile_set(
     counted = held.mapInArrow(function, schema).groupBy("place").agg(*sums).collect()
     by_place = {row["place"]: row for row in counted}
     total = by_place[ALL_ROWS]["selected"] if counted else 0
-    seen = {one.name for n, one in enumerate(sources) if counted and by_place[ALL_ROWS - 1 - n]["selected"]}
+    had = [one.name for n, one in enumerate(sources) if counted and by_place[ALL_ROWS - 1 - n]["selected"]]
+    seen = {spelling for name in had for spelling in (name, joined(name, "folded"))}
     outcomes = []
     for place, (key, one) in enumerate(zip(made, read, strict=True)):
-        missing = next((name for name in one.names.values() if seen.isdisjoint(spellings(name, one.naming))), "")
+        missing = next((name for name in one.names.values() if seen.isdisjoint(parted(joined(name, one.naming)))), "")
         selected, unknown, mismatched = (by_place[place][name] if counted else 0 for name in COUNTED)
         outcomes.append(Outcome(key, selected, unknown, mismatched, missing))
     written = [(one.key, one.selected, one.unknown, one.mismatched, one.missing or None) for one in outcomes]

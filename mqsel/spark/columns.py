@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
 from mqsel.formats.wordings import unknown_schema, unknown_type
-from mqsel.names import follow, look_up, spellings
+from mqsel.names import by_casefold, folded, follow, look_up, spellings
 from mqsel.spark import wordings
 from mqsel.values import APPROXIMATE, EXACT, JAVA_WORDS, TYPE_NAMES, TYPES
 
@@ -286,11 +286,12 @@ def _steps(path: str) -> tuple[str, ...]:
 
 
 class _Found(NamedTuple):
-    """A place in the rows: its Spark type and its text, and as in `PropertySource` what it lies in."""
+    """A place in the rows: its Spark type and its text, as in `PropertySource` what it lies in, and the names to it."""
 
     type: Any
     sql: str
     within: tuple[str, ...] | None = None
+    path: tuple[str, ...] = ()
 
 
 class PropertySources:
@@ -301,10 +302,12 @@ class PropertySources:
 
     Attributes:
         warnings: sentences about properties that no row has.
+        spelled: how the rows spell the names of those sources that they have.
     """
 
     def __init__(self, rows: DataFrame | StructType | str, layout: Layout, rules: str = "mqi") -> None:
         self.warnings: list[str] = []
+        self.spelled: dict[str, str] = {}
         self._rules = rules
         self._layout = layout
         self._schema, self._is_case_sensitive = schema_of(rows)
@@ -316,18 +319,20 @@ class PropertySources:
     def source(self, name: str) -> PropertySource:
         """Find the source of the property *name*.
 
-        Raises: PropertyTypeError: its column has a type that no property has.
+        Raises: PropertyTypeError: its column has a type that no property has; two names are it, or a key may be.
         """
         spelled = spellings(name, self._rules)
         declared = look_up(self._layout.types, name, self._rules)
         path = look_up(self._layout.places, name, self._rules)
-        header = self._layout.headers.get(name)
+        header = look_up(self._layout.headers, name, self._rules if self._rules == "folded" else "any")
         if path is not None:
+            self.spelled[name] = self._own(self._layout.places, name)
             found = self._follow((path,)) or self._follow(_steps(path))
             if found is None:
                 raise wordings.no_column(name, path, self._near(path))
             return self._typed(name, found, declared, None)
         if header is not None:
+            self.spelled[name] = header.name
             found = self._follow((*self._layout.within, *header.path))
             return self._absent(name) if found is None else self._header(name, found, declared, header)
         members = self._layout.members
@@ -336,14 +341,18 @@ class PropertySources:
             if holder is None:
                 path = ".".join((*self._layout.within, *members.path))
                 raise wordings.no_column(name, path, self._near(path))
-            found = self._step(holder, spelled[0])
+            own = self._spelling(holder, spelled[0])
+            found = self._step(holder, own)
             if found is None:
                 return self._absent(name)
-            return self._member(name, spelled[0], holder, found, declared, members)
+            self.spelled[name] = own
+            return self._member(name, own, holder, found, declared, members)
         ways = [follow(one, self._row, self._named) for one in spelled]
         found = next((way for way in ways if way is not None), None)
         if found is None and "." in name:
             found = self._follow(tuple(name.split(".")))
+        if found is not None and found.path:
+            self.spelled[name] = ".".join(found.path)
         return self._absent(name) if found is None else self._typed(name, found, declared, None)
 
     def names(self) -> tuple[list[str], str]:
@@ -427,7 +436,30 @@ class PropertySources:
 
     def _named(self, found: _Found, name: str) -> _Found | None:
         """Follow a step of a name: only a field may have dots in its own."""
-        return self._step(found, name) if "." not in name or type(found.type).__name__ == "StructType" else None
+        if "." in name and type(found.type).__name__ != "StructType":
+            return None
+        own = self._spelling(found, name)
+        inner = self._step(found, own)
+        return None if inner is None else inner._replace(path=(*found.path, own))
+
+    def _spelling(self, found: _Found, name: str) -> str:
+        """Return how a place spells the name of something in it, where case does not count; else the name itself.
+
+        Raises: PropertyTypeError: it spells it in two ways, or each row has names of its own.
+        """
+        if self._rules != "folded":
+            return name  # as there is nothing to refuse
+        if type(found.type).__name__ == "StructType":
+            return self._own(found.type.names, name)
+        if self._step(found, name) is not None:
+            raise wordings.keys_in_any_case(name, found.type.simpleString())
+        return name
+
+    def _own(self, names: Iterable[str], name: str) -> str:
+        """Return the one of some names that a name is, where case does not count; else the name itself."""
+        if self._rules != "folded":
+            return name
+        return folded(((one, one) for one in names), by_casefold([name])).get(name, name)
 
     def _step(self, found: _Found, name: str) -> _Found | None:
         class_name = type(found.type).__name__

@@ -44,7 +44,15 @@ from mqsel.spark.columns import (
     text_literal,
 )
 from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
-from mqsel.spark.raw import MessageColumn, message_call, message_properties, message_sources, message_text, where
+from mqsel.spark.raw import (
+    MessageColumn,
+    message_call,
+    message_decoder,
+    message_properties,
+    message_sources,
+    message_text,
+    where,
+)
 from mqsel.spark.ship import Call, arrow_call, table
 from mqsel.spark.wordings import TYPED_JSON
 from mqsel.values import KINDS, TYPE_NAMES, TYPES
@@ -241,6 +249,8 @@ def _message_plan(
     why = (quoted(selector.text), f"its properties are in the bytes of the messages in {sql}")
     if strategy == "native":
         raise wordings.not_native(*why)
+    if selector.naming == "folded":
+        message_decoder(selector, messages)  # refuses
     check_batches(rows)
     sources = message_sources(dict.fromkeys(selector.names.values()), sql)
     return Plan(
@@ -420,8 +430,8 @@ def _check_names(rows: Any, layout: Layout, selector: Selector, pointless: Itera
 
     Other keys that the selector does not read are for other selectors, and so is what the rows themselves have.
     """
-    keys = dict.fromkeys((*layout.places, *layout.types))
-    wanted = [name for name in pointless if look_up(keys, name, selector.naming) is None and name not in keys]
+    keys = {key: key for key in (*layout.places, *layout.types)}
+    wanted = [name for name in pointless if look_up(keys, name, selector.naming) is None]
     for key in keys:
         near = difflib.get_close_matches(key.lower(), [name.lower() for name in wanted], 1, 0.75)
         if key not in selector.names.values() and near and not _has(rows, layout, key, selector.naming):

@@ -22,7 +22,7 @@ from mqsel.inventory.keyed import selector_set
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.matcher import Matcher
-from mqsel.names import spellings
+from mqsel.names import by_casefold, spellings
 from mqsel.sets.set import SelectorSet, left_out
 from mqsel.spark import planning, sets, wordings
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, session_of, text_literal
@@ -343,10 +343,11 @@ def planned(
     said = [left_out(faulty)] * bool(faulty)
     if isinstance(held, MessageColumn):
         text = message_text(rows, held)
+        made.decoder("mq")  # or refuses
         sql, why = "", f"the properties are in the bytes of the messages in {text}"
         sources, raw = message_sources(made.properties, text), (text, held)
     else:
-        sources, missing = sources_of(made, made.properties, rows, held)
+        sources, missing = sources_of(made, made.properties, made.in_any_case, rows, held)
         said += [*missing, *_surprises(made, rows, held, sources)]
         raw = None
         sql, why = ("", "the Arrow strategy is forced") if strategy == "arrow" else _native(made, rows, held)
@@ -371,14 +372,31 @@ def planned(
 
 
 def sources_of(
-    selectors: SelectorSet[Any], names: Iterable[str], rows: DataFrame | StructType | str, held: Layout
+    selectors: SelectorSet[Any],
+    names: Iterable[str],
+    in_any_case: Iterable[str],
+    rows: DataFrame | StructType | str,
+    held: Layout,
 ) -> tuple[tuple[PropertySource, ...], list[str]]:
-    """Find where properties that a set reads come from, and say which no column has."""
+    """Find where properties that a set reads come from, and say which no column has.
+
+    Args:
+        names: of the properties.
+        in_any_case: those of them that count without regard to case. Their sources have the names that the rows have,
+            since others may read these as they are spelled.
+    """
     # The strictest rules first: what they find is everybody's; what others find has a name that not everybody reads.
-    rules = sorted({core_of(dialect).naming for _, dialect in selectors.dialects()})
+    rules = sorted({core_of(dialect).naming for _, dialect in selectors.dialects()} - {"folded"})
     by_rules = [PropertySources(rows, held, rule) for rule in rules]
     found: dict[str, PropertySource] = {}
-    for name in names:
+    anyhow = PropertySources(rows, held, "folded")
+    for name in by_casefold(in_any_case).values():
+        source = anyhow.source(name)
+        own = anyhow.spelled.get(name, name)
+        found[own] = source._replace(name=own)
+    for name in names if rules else ():
+        if name in found and found[name].type != "null":
+            continue
         ways = [one.source(name) for one in by_rules]
         rule, way = next((one for one in zip(rules, ways, strict=True) if one[1].type != "null"), (rules[-1], ways[-1]))
         found[name] = way if way is ways[0] else way._replace(name=spellings(name, rule)[-1])

@@ -31,7 +31,7 @@ from mqsel.files.run.work import first_note, reader
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.formats.records import SCHEMAS, UNREADABLE, readers
 from mqsel.language.dialect import core_of
-from mqsel.names import look_up
+from mqsel.names import by_casefold, folded, look_up
 from mqsel.sets.set import SelectorSet
 from mqsel.spark import wordings
 from mqsel.spark.columns import SPARK_TYPES, identifier, is_writable
@@ -174,6 +174,8 @@ class DataSource(SparkDataSource):
             raise _is_parquet()
         if self.types and found not in SCHEMAS:
             raise _misplaced_types(found)
+        if self.matcher.in_any_case:
+            reader(found, self.matcher)  # or refuses
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -312,6 +314,7 @@ class _Rows:
         source = self._source
         wanted = _arrow_schema(self._schema)
         selects = source.matcher
+        rules = core_of(selects.dialect).naming
         readings = _readings(self._schema, selects)
         of_file = {
             name: _read_text(text, _TYPES[self._schema[name].dataType.simpleString()])
@@ -326,7 +329,6 @@ class _Rows:
         rows: list[tuple[Any, ...]] = []
         held = seen = skipped = unread = noted = 0
         first = note = ""
-
         keys: list[Any] = []
 
         def select(data: bytes) -> Mapping[str, Any] | None:
@@ -338,9 +340,9 @@ class _Rows:
                     return _OTHER
             elif not (message if isinstance(message, bool) else selects.matches(message)):
                 return _OTHER
-            if not names:
-                return {}
-            return formats.properties(data, spelled) if has_mqmd else message
+            if rules == "folded":
+                return folded(message.items(), by_casefold(names))
+            return {} if not names else formats.properties(data, spelled) if has_mqmd else message
 
         def batch() -> pa.RecordBatch:
             columns = zip(*rows, strict=True)
@@ -368,13 +370,10 @@ class _Rows:
                 if name in _PLACES:
                     row.append(_PLACES[name](part, piece))
                     continue
-                if name in of_file:
-                    row.append(of_file[name])
+                if name in of_file or name in of_set:
+                    row.append(of_file.get(name, keys))
                     continue
-                if name in of_set:
-                    row.append(keys)
-                    continue
-                value = look_up(found, name, core_of(source.matcher.dialect).naming)
+                value = look_up(found, name, rules)
                 row.append(None if value is None else reading(value))
                 unread += value is not None and row[-1] is None
             rows.append(tuple(row))

@@ -30,6 +30,16 @@ def column_type(name: str, found: str, hint: str, declared: str | None = None) -
     )
 
 
+def keys_in_any_case(name: str, found: str) -> PropertyTypeError:
+    return PropertyTypeError(
+        f"property '{name}' would be a key of {found}, where keys are found as they are spelled: expected a column, "
+        "since this dialect reads names without regard to case",
+        name=name,
+        value_type=found,
+        hint=f"say where it is: properties={{'{name}': 'column.key'}}",
+    )
+
+
 def undeclared(name: str) -> PropertyTypeError:
     return PropertyTypeError(
         f"property '{name}' has a type of its own in each row: a column has one",

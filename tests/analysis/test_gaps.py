@@ -135,6 +135,31 @@ def test_examples(texts: list[str], given: Any, message: Any, selector: str | No
     assert found.reason == ""
 
 
+def _mixed(rng: random.Random) -> str:
+    letter = rng.choice("abcdef")
+    tests = (
+        f"color = '{letter}'",
+        f"color LIKE '{letter}%'",
+        f"color NOT LIKE '%{letter}_{rng.choice('abc')}%'",
+        f"weight > {rng.randrange(100)}",
+        f"weight * 2 + 1 < {rng.randrange(200)}",
+        f"weight < size AND JMSPriority = {rng.randrange(10)}",
+    )
+    return " AND ".join(rng.sample(tests, 3))
+
+
+@pytest.mark.parametrize("count", [20, 60])
+def test_random_sets_with_patterns_and_computation(count: int) -> None:
+    """Invariant: of many random selectors on one destination a gap is found that none selects, or is not decided."""
+    rng = random.Random(count)
+    texts = [_mixed(rng) for _ in range(count)]
+    given = {name: {"type": kind, "required": True} for name, kind in (("color", "string"), ("weight", "int32"))}
+    found = gap(texts, given=given | {"size": {"type": "int32"}})
+
+    assert found.message is not None or found.reason
+    assert not any(mqsel.compile(text).matches(found.message or {}) for text in texts)
+
+
 def test_too_much_work_is_not_decided() -> None:
     """Where the work that is allowed runs out, the answer says so."""
     found = gap([f"a{number} + b{number} > c{number} * 2" for number in range(40)], work=50)

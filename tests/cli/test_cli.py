@@ -1201,6 +1201,7 @@ def cells(text):
 def test_terminals(run, tmp_path, monkeypatch, columns):
     """On a terminal no line is wider than it, columns line up, and a caret stands under its word."""
     file = written(tmp_path / "a", WIDE.encode())
+    monkeypatch.setenv("NO_COLOR", "1")  # colours stand between a word and its cells
     for module in (cli.report, cli.check, cli.explain, cli.why, cli.inspect):
         monkeypatch.setattr(module, "width_of", lambda _: columns)
     monkeypatch.chdir(tmp_path)

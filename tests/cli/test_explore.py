@@ -44,7 +44,7 @@ def test_faulty_selectors_of_an_inventory(capsys, tmp_path, monkeypatch):
     path = tmp_path / "subs.txt"
     path.write_text("A\tcolor = 'blue'\nB\tcolor ==\n", encoding="utf-8")
     (tmp_path / "m.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
-    monkeypatch.setattr(server.Server, "wait", lambda _: None)
+    monkeypatch.setattr(server.Explorer, "wait", lambda _: None)
 
     assert main(["explore", "--no-browser", "--inventory", str(path), str(tmp_path / "m.jsonl")]) == 0
     complaint = capsys.readouterr().err

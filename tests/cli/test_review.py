@@ -209,3 +209,21 @@ def test_pages_take_nothing_from_texts() -> None:
 
 def _flat(text: str) -> str:
     return re.sub(r"\s+", " ", visible(text)).strip()
+
+
+def test_several_with_one_key_pair_by_text_then_in_order(run: Run, tmp_path: Path) -> None:
+    """Where places tell selectors of one key apart, those that moved are the same, and one that is new is added."""
+    old, new = tmp_path / "old.mqsc", tmp_path / "new.mqsc"
+    sub = "DEFINE SUB(CARS) SELECTOR('{}')\n"
+    old.write_text("".join(map(sub.format, ("a = 1", "b = 1", "c = 1"))), encoding="utf-8")
+    new.write_text("\n" + "".join(map(sub.format, ("c = 1", "b > 1", "a = 1", "d = 1"))), encoding="utf-8")
+    status, out, err = run("diff", old, new)
+    heads = [line for line in out.splitlines() if line[0] != " "]
+    assert (status, err) == (1, "3 and 4 selectors, 2 of them equal\n")
+    assert heads == [
+        f"CARS@{new}:3:28: disjoint: no message is selected by both",
+        f"CARS@{new}:5:28: only in {new}: d = 1",
+    ]
+    old.write_text(sub.format("d = 1"), encoding="utf-8")
+    assert run("diff", old, new)[2] == "1 and 4 selectors, 1 of them equal\n"
+    assert run("diff", new, old)[2] == "4 and 1 selectors, 1 of them equal\n"

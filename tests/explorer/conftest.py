@@ -15,12 +15,12 @@ def serve():
     """Return what serves a session, and ends the servers when the test is over."""
     pytest.importorskip("starlette", reason="the extra explore is not installed")
     pytest.importorskip("uvicorn", reason="the extra explore is not installed")
-    from mqsel.explorer.server import Server
+    from mqsel.explorer.server import Explorer
 
     servers = []
 
     def start(session, **more):
-        servers.append(Server(session, **more))
+        servers.append(Explorer(session, **more))
         return servers[-1]
 
     yield start

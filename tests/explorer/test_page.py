@@ -15,7 +15,7 @@ expect = pytest.importorskip("playwright.sync_api", reason="the page needs Playw
 from mqsel import SelectorSet  # noqa: E402
 from mqsel.analysis.compare.contract import Contract  # noqa: E402
 from mqsel.explorer.blocks import in_blocks  # noqa: E402
-from mqsel.explorer.session import Session, Source  # noqa: E402
+from mqsel.explorer.session import MessageSource, Session  # noqa: E402
 
 LINES = [
     {"JMSType": "car", "color": "blue", "weight": 3000},
@@ -59,7 +59,7 @@ def opened(browser, serve):
 
 def of(path, **more):
     """Return a session of a file."""
-    return Session(Source((str(path),)), **more)
+    return Session(MessageSource((str(path),)), **more)
 
 
 def until(page, place, text):
@@ -210,8 +210,15 @@ def test_names(opened, messages):
         assert page.get_by_role(role, name=name).first.count() == 1, (role, name)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1400])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1400),
+        ("dark", 400),
+        pytest.param("light", 400, marks=pytest.mark.long),
+        pytest.param("dark", 1400, marks=pytest.mark.long),
+    ],
+)
 def test_schemes_widths_and_axe(opened, messages, scheme, width):
     """In both schemes and widths nothing is cut off sideways, and axe-core finds nothing serious."""
     page = opened(
@@ -237,7 +244,7 @@ def test_schemes_widths_and_axe(opened, messages, scheme, width):
 def test_the_layout_does_not_jump(opened, messages):
     """Whatever is typed, nothing moves."""
     page = opened(of(messages))
-    places = "[hints, why, rows, message, place].map((one) => JSON.stringify(one.getBoundingClientRect()))"
+    places = "[hints, why, rows, message, after].map((one) => JSON.stringify(one.getBoundingClientRect()))"
     before = page.evaluate(places)
     for text in ("color = 'blue'", "color ==", "nothing = 1 AND " * 50 + "a = 1", ""):
         page.fill("#selector", text)
@@ -315,6 +322,33 @@ def test_the_server_ends(browser, serve, messages):
     page.close()
 
 
+def test_progress_while_a_file_is_read(opened, messages, monkeypatch):
+    """While a file is read a bar shows how far, the messages that are there are shown, and then the others."""
+    import threading
+
+    from mqsel.explorer import session
+
+    real, go_on = session.sifted, threading.Event()
+
+    def slow(*arguments):
+        *others, advance, job = arguments
+        for number, record in enumerate(real(*others, None, job)):
+            if number == 2:  # behind the first block
+                advance(messages.stat().st_size // 2)
+                go_on.wait(60)
+            yield record
+
+    monkeypatch.setattr(session, "sifted", slow)
+    monkeypatch.setattr("mqsel.explorer.blocks._ROWS", 2)
+    page = opened(of(messages))
+    until(page, "#counts", "2 of 2 messages selected")
+    expect(page.locator("#progress")).to_be_visible()
+    assert 0.4 < page.evaluate("progress.value") < 1
+    go_on.set()
+    until(page, "#counts", "5 of 5 messages selected")
+    expect(page.locator("#progress")).to_be_hidden()
+
+
 def test_copy_as(opened, messages):
     """What is copied is the question as a command, as Python and for Spark."""
     page = opened(of(messages), state="&selector=color%20%3D%20%27blue%27", dialect="JMS")
@@ -333,7 +367,7 @@ def test_copy_as(opened, messages):
 def test_columns_of_types_that_no_property_has(opened):
     """A column of a type that no property has is an error when it is read, and shows in the rows."""
     table = pa.table({"a": [1, 2], "when": pa.array([0, 1], pa.date32())})
-    page = opened(Session(Source(), in_blocks(table, "frame")))
+    page = opened(Session(MessageSource(), in_blocks(table, "frame")))
     page.fill("#selector", "when = 1")
     until(page, "#hints", "cast it to string")
     page.fill("#selector", "a = 1")

@@ -12,14 +12,14 @@ pa = pytest.importorskip("pyarrow", reason="the extra explore is not installed")
 
 import mqsel  # noqa: E402
 from mqsel.explorer.blocks import in_blocks  # noqa: E402
-from mqsel.explorer.session import Session, Source  # noqa: E402
+from mqsel.explorer.session import MessageSource, Session  # noqa: E402
 
 QUESTION = {"selector": "a > 1", "dialect": "IBM_MQ", "second": "", "show": "all", "offset": 0, "row": -1}
 
 
 def session(**more):
     """Return a session of three rows."""
-    return Session(Source(), in_blocks(pa.table({"a": [1, 2, 3]}), "frame"), **more)
+    return Session(MessageSource(), in_blocks(pa.table({"a": [1, 2, 3]}), "frame"), **more)
 
 
 def asked(server, name="look", *, method="POST", path=None, body=None, **headers):

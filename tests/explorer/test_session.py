@@ -8,7 +8,7 @@ pa = pytest.importorskip("pyarrow", reason="the extra explore is not installed")
 
 from mqsel import SelectorSet, SelectorSyntaxError, compile  # noqa: A004, E402 (they need pyarrow)
 from mqsel.explorer import session as module  # noqa: E402
-from mqsel.explorer.session import Cancelled, Question, Session, Source, _remedies  # noqa: E402
+from mqsel.explorer.session import Cancelled, MessageSource, Question, Session, _remedies  # noqa: E402
 from mqsel.files import length_prefixed  # noqa: E402
 from mqsel.formats import mq  # noqa: E402
 
@@ -21,7 +21,7 @@ def question(selector="", **more):
 
 def read(path, **more):
     """Return a session of a file that has been read."""
-    source = Source((str(path),), more.pop("format", None))
+    source = MessageSource((str(path),), more.pop("format", None))
     session = Session(source, **more)
     session.read()
     return session
@@ -179,7 +179,7 @@ def test_what_is_no_question(wrong):
 
 def test_errors_of_both_selectors():
     """An error says which of the two selectors it is in."""
-    session = Session(Source())
+    session = Session(MessageSource())
     with pytest.raises(SelectorSyntaxError):
         compile("a ==")
 

@@ -3,6 +3,8 @@
 TRUE of a selector is a formula of the normal form, and so is its complement. The solver searches for a message of
 which TRUE of one selector and the complement of the other hold; the machine evaluates it before it is reported. For two
 dialects small messages are tried first. Follows language §1 and §2.
+
+Longer than 500 lines because the answer to each question, which shows itself in three ways, stands beside the question.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import code, message_code, page, table
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
 from mqsel.errors import ArgumentError, SelectorError, Span, quoted, type_name
-from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.nodes import And, Identifier, Node
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
@@ -55,6 +57,22 @@ class Known(NamedTuple):
     def others(self) -> Formula:
         """Where it is not TRUE."""
         return complement(self.normal.true)
+
+    def spelled(self, names: dict[str, str]) -> Known:
+        """Return it with names as they stand in *names* by their casefold, or else go there, if case does not count."""
+        if self.selector.naming != "folded":
+            return self
+        own = {written: names.setdefault(name.casefold(), name) for written, name in self.selector.names.items()}
+        selector = self.selector._replace(names=own)
+        return self if own == self.selector.names else self._replace(selector=selector, normal=normal(selector))
+
+    @property
+    def matches(self) -> Callable[[Message], bool]:
+        """What reports whether it selects a message: not if it has no answer."""
+        core = core_of(self.selector.dialect)
+        if core.is_documented and core.naming != "folded":
+            return self.machine.matches
+        return lambda message: self.truth(message) is Truth.TRUE
 
     def truth(self, message: Message) -> Truth | str:
         """Return the truth of a message as `evaluate` does, or that it is undocumented: ERR counts as FALSE."""
@@ -176,6 +194,8 @@ def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM
 
 def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
     """Relate two selectors that have been read."""
+    spelled: dict[str, str] = {}
+    a, b = a.spelled(spelled), b.spelled(spelled)
     first, second = a.machine.matches, b.machine.matches
     like = _alike(a, b)
     found = functools.partial(search, contract, (a, b))

@@ -11,7 +11,15 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from mqsel.analysis.compare import Given, Known, contract_of, contradiction_in_words, made, satisfied, search
+from mqsel.analysis.compare import (
+    Given,
+    Known,
+    contract_of,
+    contradiction_in_words,
+    made,
+    satisfied,
+    search,
+)
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.errors import SelectorError
@@ -127,7 +135,7 @@ class _Entry:
         needed = needs(known.normal.true) or {}
         self.gates = {name: points for name, values in needed.items() if (points := _points(values)) is not None}
         self.needs = [name for name, values in needed.items() if not values.null]
-        self.matches = known.machine.matches
+        self.matches = known.matches
 
 
 def audit(
@@ -160,12 +168,13 @@ def audit(
         texts.setdefault((text, own[0] if own else usual), []).append(key)
     entries: list[_Entry] = []
     every: dict[str, list[Known]] = {}
+    spelled: dict[str, str] = {}
     never: list[Never] = []
     undecided: list[str] = []
     same: list[Equal] = []
     for (text, chosen), keys in texts.items():
         try:
-            entry = _Entry(made(text, chosen), keys, contract)
+            entry = _Entry(made(text, chosen).spelled(spelled), keys, contract)
         except SelectorError as error:
             invalid += [(key, error) for key in keys]
             continue
@@ -294,7 +303,7 @@ def _contained(
     firsts = [entry.messages[0] for entry in entries]
     places = {id(message): place for place, message in enumerate(firsts)}
     for place, wide in enumerate(entries):
-        for message in Selection(wide.known.machine, [firsts[one] for one in index.selected(wide)], False, None):
+        for message in Selection(wide.known.machine, [firsts[one] for one in index.selected(wide)], True, None):
             inner = places[id(message)]
             if inner != place and all(map(wide.matches, entries[inner].messages)):
                 around[inner].add(place)

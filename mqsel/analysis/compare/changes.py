@@ -120,7 +120,7 @@ def _least(message: Message, known: Sequence[Known]) -> Message:
     names = {name for one in known for name in one.names}
 
     def differs(found: Message) -> bool:
-        return len({one.machine.matches(found) for one in known} | ({False} if len(known) == 1 else set())) == 2
+        return len({one.matches(found) for one in known} | ({False} if len(known) == 1 else set())) == 2
 
     own: dict[str, Any] = {name: value for name, value in message.items() if name in names}
     return smaller(own, differs) if differs(own) else own

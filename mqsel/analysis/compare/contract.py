@@ -32,7 +32,7 @@ from mqsel.logic.solver import Message
 from mqsel.logic.solver.domains import only
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
-from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_SYNONYMS, MQMD_TYPES, spellings
+from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_SYNONYMS, MQMD_TYPES, by_casefold, look_up, spellings
 from mqsel.values import APPROXIMATE, CLASS_NAMES, TYPES
 
 if TYPE_CHECKING:
@@ -236,9 +236,9 @@ class Contract:
 
     def property(self, name: str, naming: str) -> Property | None:
         """Return what is said of a property; None where it may be anything."""
-        for one in spellings(name, naming):
-            if one in self.properties:
-                return self.properties[one]
+        said = look_up(self.properties, name, naming)
+        if said is not None:
+            return said
         header = header_of(name, naming)
         if header is not None:
             return header
@@ -260,7 +260,9 @@ class Contract:
 
         Returns: formulas that are true of every message of the contract, and what reports whether a message keeps it.
         """
-        read = dict.fromkeys([*names, *self._names(naming)])
+        names = [*names]
+        spelled = by_casefold(names) if naming == "folded" else {}
+        read = dict.fromkeys([*names, *(spelled.get(one.casefold(), one) for one in self._names(naming))])
         formulas = [] if self.selector is None else [self._true]
         allowed: dict[str, Values] = {}
         for name in read:

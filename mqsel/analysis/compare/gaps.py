@@ -17,6 +17,7 @@ from mqsel.logic.sets import PROPERTY, Values
 from mqsel.logic.solver import Message
 from mqsel.logic.solver.cells import MAX_WORK, find_in_cells
 from mqsel.machine._vm import Machine
+from mqsel.values import Truth
 
 
 class Gap(NamedTuple):
@@ -61,12 +62,13 @@ def gap(
 
 def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: int = MAX_WORK) -> Gap:
     """Return what selectors that have been read leave."""
+    spelled: dict[str, str] = {}
+    known = [one.spelled(spelled) for one in known]
     naming = known[0].selector.naming if known else "any"
     said, allows = contract.bound([name for one in known for name in one.names], naming) if contract else ([], _any)
-    matches = [one.machine.matches for one in known]
 
     def is_left(message: Message) -> bool:
-        return allows(message) and not any(one(message) for one in matches)
+        return allows(message) and all(one.truth(message) in (Truth.FALSE, Truth.UNKNOWN) for one in known)
 
     others = [one.others for one in known]
     found = find_in_cells([*said, *others], is_left, work=work)
@@ -78,6 +80,8 @@ def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: in
 
 def alone(one: Known, other: Known, contract: Contract | None = None) -> str:
     """Return the selector of exactly what one selects and the other does not; empty where none is found."""
+    spelled: dict[str, str] = {}
+    one, other = one.spelled(spelled), other.spelled(spelled)
     naming = one.selector.naming
     said = contract.bound([*one.names, *other.names], naming)[0] if contract else []
     return _written(all_of((one.normal.true, other.others)), said, naming, contract, one)

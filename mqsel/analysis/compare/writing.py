@@ -35,6 +35,7 @@ from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Pattern, Values, outside
 from mqsel.logic.solver.cells import find_in_cells
 
 MAX_LEAVES = 60  # of a formula that is written: nobody reads more
+MAX_READ = 1_500  # of one that is simplified before: of a thousand selectors with patterns that takes minutes
 
 Domain = Callable[[str], Values]  # what a property can be, by its name
 _Text = tuple[str, str]  # and what joins its parts: empty for a test
@@ -55,10 +56,12 @@ def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: 
     """
     subjects: dict[str, Identifier] = {}
     merged = fold(formula, lambda one: _of_one(one, subjects), all_of, any_of)
-    possible = _without_implied(fold(merged, lambda one: _within(one, domain), all_of, any_of), domain)
-    if possible is NEVER or len(leaves(possible)) > MAX_LEAVES:
+    if _size(merged) > MAX_READ:
         return ""
     try:
+        possible = _without_implied(fold(merged, lambda one: _within(one, domain), all_of, any_of), domain)
+        if possible is NEVER or len(leaves(possible)) > MAX_LEAVES:
+            return ""
         text = fold(possible, lambda one: _of_leaf(one, domain, dialect), _joined("AND"), _joined("OR"))[0]
         true = true_of(read_selector(text, dialect.replace(constant_false="accept")))
     except (_UnwrittenError, SelectorError):

@@ -30,7 +30,7 @@ from mqsel.formats.jsonl import in_json, plain
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
-from mqsel.names import DEFAULTS
+from mqsel.names import DEFAULTS, by_casefold
 from mqsel.values import AND, OR, Truth
 
 
@@ -143,6 +143,9 @@ def explain(selector: Selector, properties: Mapping[str, tuple[str, Any]], names
         names: of all properties that the message has: one that is missing may go by another name.
     """
     message = {name: value for name, (_, value) in properties.items()}
+    if selector.naming == "folded":
+        wanted = by_casefold(properties)
+        names = [wanted.get(name.casefold(), name) for name in names]
     outcomes = outcomes_of(selector, message)
     truths = {node: outcome.truth for node, outcome in outcomes.items()}
     reasons = _Reasons(selector, message, properties, outcomes, tuple(names))

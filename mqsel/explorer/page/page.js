@@ -104,7 +104,7 @@ function choose(row) {
 
 async function watch() {
   const found = await ask("state");
-  $("source").textContent = `${found.files.slice(0, 3).join(", ")}${found.files.length > 3 ? ", …" : ""}: ` +
+  $("source").textContent = `${found.files.slice(0, 3).join(", ")}${found.files.length > 3 ? ", …" : ""}${found.kinds ? ` (${found.kinds})` : ""}: ` +
     `${digits(found.messages)} messages${found.megabytes ? `, ${digits(found.megabytes)} MB in memory` : ""}`;
   $("progress").hidden = !found.reading;
   $("progress").value = found.share;

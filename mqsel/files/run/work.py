@@ -200,7 +200,8 @@ def reader(
     if row.has_mqmd or row.has_naming:
         return selects.decoder(message)
     options = {"types": types} if "types" in row.options else {}
-    return formats.decoder(message, tuple(dict.fromkeys((*selects.properties, *names))), **options)
+    wanted = tuple(dict.fromkeys((*selects.properties, *names)))
+    return formats.decoder(message, wanted, in_any_case=selects.in_any_case, **options)
 
 
 def first_note(kind: str, message: bytes) -> str:

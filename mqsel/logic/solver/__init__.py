@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.errors import UndocumentedError
+from mqsel.errors import PropertyTypeError
 from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Node, children, unparse, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
@@ -80,7 +80,7 @@ def find(
 
     Args:
         formulas: all of them must be true of it.
-        check: runs the matchers; a message for which one of them has no answer does not pass.
+        check: runs the matchers; a message for which one of them has no answer, or is none, does not pass.
         like: messages whose values are tried first where values must be tried.
         work: how much is allowed: leaves of formulas that are looked at; or what counts them.
 
@@ -91,7 +91,7 @@ def find(
     def passes(message: Message) -> bool:
         try:
             return check(message)
-        except UndocumentedError:
+        except PropertyTypeError:  # undocumented; or names that are one to one of the matchers, and two to another
             return False
 
     search = _Solver(passes, like, work if isinstance(work, Work) else Work(work))

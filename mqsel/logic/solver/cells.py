@@ -244,7 +244,7 @@ def _strings(sets: Sequence[Values], work: Work) -> Iterator[str]:
     for patterns in dict.fromkeys(one.patterns for one in texts if one.patterns):
         like = NOTHING._replace(strings=NOTHING.strings._replace(patterns=patterns))
         halves = [meet(part, half) for part in parts for half in (like, outside(like, PROPERTY))]
-        work.spend(100 * len(halves))
+        work.spend(800 * len(halves))  # of many patterns each takes a millisecond
         parts = [one for one in halves if not is_empty(one)]
     for part in parts:
         yield from some_values(part)
