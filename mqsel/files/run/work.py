@@ -765,6 +765,11 @@ class Changed(NamedTuple):
         return tuple(dict.fromkeys((*self.old.properties, *self.new.properties)))
 
     @property
+    def in_any_case(self) -> tuple[str, ...]:
+        """Those of them that count without regard to case."""
+        return tuple(dict.fromkeys((*self.old.in_any_case, *self.new.in_any_case)))
+
+    @property
     def dialect(self) -> Dialect:
         """The dialect of names of columns."""
         return self.new.dialect
