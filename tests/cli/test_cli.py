@@ -997,17 +997,7 @@ def test_files_behind_options(run, tmp_path):
 
 UNREADABLE = [
     (b"color,weight\nblue,5\n", [], "json: this looks like CSV\n  hint: no format is CSV"),
-    (b"<?xml version='1.0'?>\n<a/>\n", [], "json: this looks like XML\n  hint: no format is XML"),
-    (
-        b'[\n {"color": "blue"},\n {"color": "red"}\n]\n',
-        [],
-        "json: this looks like a JSON array\n  hint: write",
-    ),
-    (
-        b'[{"color": "blue"}]',
-        [],
-        "json: this looks like a JSON array\n  hint: write",
-    ),
+    (b"<?xml version='1.0'?>\n<a/>\n", [], "json: this looks like XML\n  hint: of XML only exports"),
     (b'{\n  "color": "blue"\n}\n', [], "json: this looks like JSON of several lines\n  hint: write each object on"),
     (b"\x80\x01\x00\xff", [], "json: this looks like binary data\n  hint: for messages with their length in front"),
     (b"PK\x03\x04", [], "json: this looks like a zip archive\n  hint: unpack it"),

@@ -34,6 +34,17 @@ RECORDS: dict[str, dict[str, Any]] = {
         "jms_timestamp": "5",
         "color": "blue",
     },
+    "a": {
+        "type": "TextMessage",
+        "stringProperties": {"color": "blue"},
+        **dict.fromkeys(("intProperties", "longProperties", "boolProperties"), {}),
+    },
+    "service-bus": {
+        **dict.fromkeys(SCHEMAS["service-bus"].signs),
+        "properties": {"color": "blue"},
+    },
+    "rabbitmq": {**dict.fromkeys(SCHEMAS["rabbitmq"].signs), "properties": {"headers": {"color": "blue"}}},
+    "amazon-mq": {**dict.fromkeys(SCHEMAS["amazon-mq"].signs), "properties": {"color": "blue"}},
     "pulsar": {"properties": {"color": "blue", "n": "1", "n_jsmtype": "int"}},
 }
 

@@ -95,12 +95,15 @@ def test_vectors() -> None:
     cases: dict[tuple[str, mqsel.Dialect], None] = {}
     messages: list[dict[str, Any]] = []
     kinds: dict[str, str] = {}
+    spelled: dict[str, str] = {}  # names that differ in case alone are an error to some dialects: one of them is kept
     for path in sorted(VECTORS_ROOT.glob("*.jsonl")):
         for vector in json_lines(path):
             if "want" not in vector or not fits_arrow(message_of(vector["properties"])):
                 continue
             cases.update(dict.fromkeys((vector["selector"], dialect) for _, dialect in dialects_of(vector["dialect"])))
             properties = {name: kind for name, (kind, _) in vector["properties"].items() if kind != "null"}
+            if any(spelled.setdefault(name.casefold(), name) != name for name in properties):
+                continue
             if all(kinds.setdefault(name, kind) == kind for name, kind in properties.items()):
                 messages.append({name: batches.bare(one) for name, one in message_of(vector["properties"]).items()})
     rows = rng.choices(messages, k=2500)

@@ -104,7 +104,7 @@ def test_vectors(vector):
                 same(content, framing, step)
 
 
-@pytest.mark.parametrize("framing", SPLITTERS)
+@pytest.mark.parametrize("framing", WRITERS)
 def test_cut_at_every_byte(framing):
     """A file cut anywhere is read alike both ways: messages, what is broken, places, what goes out again."""
     data = some_file(framing, 1, MESSAGES[1:2])
@@ -123,7 +123,7 @@ def test_texts_in_other_encodings(framing):
     assert [piece[2] for piece in same(b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n"), framing, 2)] == wanted
 
 
-@pytest.mark.parametrize("framing", SPLITTERS)
+@pytest.mark.parametrize("framing", WRITERS)
 def test_borders_of_blocks(framing):
     """Files of several blocks, and messages larger than these, are read whole."""
     rng = random.Random(3)
@@ -137,7 +137,7 @@ def test_borders_of_blocks(framing):
         assert b"".join(piece.raw for piece in found) in (data, data.removesuffix(b" \n \n"))
 
 
-@pytest.mark.parametrize("framing", SPLITTERS)
+@pytest.mark.parametrize("framing", WRITERS)
 def test_sift_as_each_by_itself(framing):
     """What a selector selects, the counts, complaints, what is missing, the first note: as of each message alone."""
     data = some_file(framing) + some_file("qload" if framing == "mq" else framing)[: -1 if framing == "mq" else None]

@@ -23,7 +23,7 @@ from mqsel.machine._values cimport (
     value_type, zeroed
 )
 
-from mqsel.names import parted
+from mqsel.names import ANY_CASE, by_casefold, folded, joined, parted
 
 cdef extern from "Python.h":
     PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
@@ -286,7 +286,8 @@ cdef class Tally:
     """Counts records.
 
     Args:
-        names: of the properties, and their other spellings or empty texts.
+        names: of the properties, and their other spellings or empty texts; to records without regard to case where
+            a slot counts so.
         kernel: of the formulas; a text where none takes them.
         slots: what the formulas read, as sets write it.
         search: returns the numbers of the formulas that are true of a record.
@@ -330,8 +331,10 @@ cdef class Tally:
         cdef Py_ssize_t number
         cdef dict places = {name: place for place, name in enumerate(record.schema.names)}
         cdef dict found = {}
+        if any(parted(slot)[0].endswith(ANY_CASE) for slot in self.slots):
+            places = folded(places.items(), by_casefold([name for name, _ in self.names]))
         for number, (name, other) in enumerate(self.names):
-            found[name] = places.get(name, places.get(other, record.count))
+            found[name] = found[joined(name, "folded")] = places.get(name, places.get(other, record.count))
             self.positions[number] = found[name]
         for number, slot in enumerate(self.slots):
             first, second, _ = parted(slot)
