@@ -37,7 +37,7 @@ RECORDS: dict[str, dict[str, Any]] = {
     "a": {
         "type": "TextMessage",
         "stringProperties": {"color": "blue"},
-        **dict.fromkeys(("intProperties", "longProperties", "boolProperties"), {}),
+        **{key: {} for key in ("intProperties", "longProperties", "boolProperties")},
     },
     "service-bus": {
         **dict.fromkeys(SCHEMAS["service-bus"].signs),

@@ -23,7 +23,8 @@ from mqsel.machine._values cimport (
     value_type, zeroed
 )
 
-from mqsel.names import ANY_CASE, by_casefold, folded, joined, parted
+from mqsel.names import ANY_CASE as _ANY_CASE
+from mqsel.names import by_casefold, folded, joined, parted
 
 cdef extern from "Python.h":
     PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
@@ -331,7 +332,7 @@ cdef class Tally:
         cdef Py_ssize_t number
         cdef dict places = {name: place for place, name in enumerate(record.schema.names)}
         cdef dict found = {}
-        if any(parted(slot)[0].endswith(ANY_CASE) for slot in self.slots):
+        if any(parted(slot)[0].endswith(_ANY_CASE) for slot in self.slots):
             places = folded(places.items(), by_casefold([name for name, _ in self.names]))
         for number, (name, other) in enumerate(self.names):
             found[name] = found[joined(name, "folded")] = places.get(name, places.get(other, record.count))
