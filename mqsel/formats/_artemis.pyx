@@ -15,7 +15,8 @@ from libc.stdlib cimport free
 from libc.string cimport memchr, memcmp
 
 from mqsel.formats._decoder cimport FILLED, UNREAD, Decoder, bytes_keep, element_read, string_keep
-from mqsel.formats._json cimport Name, hashed
+from mqsel.formats._json cimport Name
+from mqsel.formats._words cimport text_hash
 from mqsel.formats._tables cimport AS_TYPED
 from mqsel.machine._values cimport (
     BOOLEAN, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_STRING, Record, Value, value_integer, value_null, value_python,
@@ -266,7 +267,7 @@ cdef class ArtemisDecoder(Decoder):
     cdef int enter_name(self, bytes name, int slot) except -1:
         cdef const uint8_t *text = <const uint8_t *> PyBytes_AS_STRING(name)
         cdef Py_ssize_t size = PyBytes_GET_SIZE(name)
-        cdef uint32_t place = hashed(text, size) & self.mask
+        cdef uint32_t place = text_hash(text, size) & self.mask
         self.texts.append(name)
         while self.table[place].text != NULL:
             if self.table[place].length == size and memcmp(self.table[place].text, text, size) == 0:
@@ -300,7 +301,7 @@ cdef class ArtemisDecoder(Decoder):
 
     cdef int slot_of(self, Piece *name) noexcept:
         """Return the first slot of a property, or NOTHING."""
-        cdef uint32_t place = hashed(name.at, name.size) & self.mask
+        cdef uint32_t place = text_hash(name.at, name.size) & self.mask
         cdef Name *row = &self.table[place]
         while row.text != NULL:
             if row.length == name.size and memcmp(row.text, name.at, name.size) == 0:

@@ -1,7 +1,6 @@
 # A line of JSON, read for the properties of a selector.
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 
 from mqsel.formats._decoder cimport Decoder
 
@@ -25,18 +24,6 @@ cdef struct Remembered:
     int length
     int start               # among the remembered bytes
     int target
-
-
-cdef inline uint32_t hashed(const uint8_t *text, Py_ssize_t length) noexcept:
-    cdef uint64_t first = 0
-    cdef uint64_t last = 0
-    if length >= 8:
-        memcpy(&first, text, 8)
-        memcpy(&last, text + length - 8, 8)
-    else:
-        memcpy(&first, text, length)
-    first = (first ^ last * 0x9E3779B97F4A7C15ULL ^ <uint64_t> length) * 0xD6E8FEB86659FD93ULL
-    return <uint32_t> (first >> 32)
 
 
 # What is passed over, for other readers of JSON: where it ends, or NULL if it is not that.
