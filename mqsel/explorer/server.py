@@ -30,6 +30,7 @@ from mqsel.language.dialect import PRESETS
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+_PATIENCE = 5  # seconds that answers under way may take at the end
 _HOST = "127.0.0.1"
 _PAGE = {"/": "html", "/page.css": "css", "/page.js": "javascript"}
 _BODY = 1 << 20  # bytes of a question
@@ -69,7 +70,15 @@ class Explorer:
         routes = [*(Route(path, _file) for path in _PAGE), Route("/api/{name}", self._answer, methods=["POST"])]
         application = self._guarded(Starlette(routes=routes))
         self._server = uvicorn.Server(
-            uvicorn.Config(application, log_config=None, log_level="error", access_log=False, lifespan="off", ws="none")
+            uvicorn.Config(
+                application,
+                log_config=None,
+                log_level="error",
+                access_log=False,
+                lifespan="off",
+                ws="none",
+                timeout_graceful_shutdown=_PATIENCE,
+            )
         )
         # Not in the main thread: there the signals would be the server's.
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)

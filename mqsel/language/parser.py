@@ -8,7 +8,6 @@ Longer than 500 lines because the constructs of all products share one stack, an
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
@@ -192,11 +191,16 @@ class _Parser:
         self.start = 0  # of the operand that has just been completed, its parentheses included
         self.stack = [_Open(_ROOT, 0, 0)]
         self.order: list[Node] = []  # the nodes that have been made
+        self._tokens: tuple[Token, ...] | None = None
 
-    @functools.cached_property
+    # Not a cached_property: before Python 3.12 all parsers of a process share its lock, and an exception from outside
+    # that comes as it is taken leaves it taken: all threads that parse afterwards wait for ever.
+    @property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens as rows, for errors."""
-        return tuple(map(Token, *self.columns))
+        if self._tokens is None:
+            self._tokens = tuple(map(Token, *self.columns))
+        return self._tokens
 
     def selector(self) -> list[Node]:
         if self.kinds[0] == "end" and self.dialect.empty_text == "true":
