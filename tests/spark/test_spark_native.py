@@ -189,7 +189,10 @@ def _grouped(
 
 
 def _merged(groups: Any) -> list[tuple[dict[str, str], list[tuple[Any, ...]], list[tuple[str, Dialect]]]]:
-    """Put groups without a name in common, or with the same type for it, into one: fewer Spark jobs."""
+    """Put groups without a name in common, or with the same type for it, into one: fewer Spark jobs.
+
+    Names that differ in case alone stay apart: a dialect that reads names in any case refuses a row with both.
+    """
     merged: list[tuple[dict[str, str], list[dict[str, Any]], list[tuple[str, Dialect]]]] = []
     for kinds, rows, cases in groups:
         named = [dict(zip(kinds, row, strict=True)) for row in rows]
@@ -197,7 +200,9 @@ def _merged(groups: Any) -> list[tuple[dict[str, str], list[tuple[Any, ...]], li
         fitting = (
             one
             for one in merged
-            if all(one[0].get(name, kind) == kind for name, kind in kinds.items()) and len(one[2]) + len(cases) <= 150
+            if all(one[0].get(name, kind) == kind for name, kind in kinds.items())
+            and len({name.casefold() for name in one[0] | kinds}) == len(one[0] | kinds)
+            and len(one[2]) + len(cases) <= 150
         )
         into = next(fitting, None)
         if into is None:
