@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import mqsel
+from mqsel.analysis.compare import known
+from mqsel.analysis.compare.audit import audit
+from mqsel.analysis.compare.changes import selection_change
 from mqsel.errors import ArgumentError
 
 # A user's file: each line with the type that both checkers infer for what stands in it.
@@ -82,25 +89,85 @@ def test_frames_are_no_messages(library: str) -> None:
     assert str(caught.value).count("\n") == 1
 
 
-def test_pages() -> None:
-    """Reports show as HTML in which nothing of a selector or a message is markup."""
-    text = "a = '<script>' AND b > 1"
-    shown = [
-        mqsel.relation(text, "b > 0"),
-        mqsel.difference("NOT a = '<script>'", "JMS", "ARTEMIS"),
-        mqsel.difference("a == '<script>'", "JMS", "ARTEMIS"),
-        mqsel.difference("a = 1", "JMS", "ARTEMIS"),
-        mqsel.gap([text]),
-        mqsel.gap(["a = 1 OR NOT (a = 1) OR a IS NULL OR a <> 1"]),
-        mqsel.compile(text).explain({"a": "<script>", "b": "<b>"}),
-        mqsel.compile(text).why([{"a": "<script>", "b": "<b>"}]),
-    ]
-    for one in shown:
-        page = one._repr_html_()
-        assert page.startswith("<div")
-        assert "<script>" not in page
-        assert "<b>'" not in page
-        opened, closed = re.findall(r"<(\w+)", page), re.findall(r"</(\w+)", page)
-        assert sorted(opened) == sorted(closed)
-    assert "disjoint" not in shown[0]._repr_html_()
-    assert "b within a" in shown[0]._repr_html_() or "a within b" in shown[0]._repr_html_()
+INSPECT = mqsel.formats.FORMATS["json"].inspect
+HOSTILE = "</td></table><script>alert(1)</script><b title='x'>&lt;"
+
+
+class _Reader(HTMLParser):
+    """Reads what was written: the tags, each closed in its turn, the attributes, the text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.seen.add(tag)
+        self.attributes |= {name for name, _ in attributes}
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+QUOTED = mqsel.quote(HOSTILE)
+TEXT = f"a = {QUOTED} AND b > 1"
+MESSAGE = {"a": HOSTILE, "b": "<b>"}
+KEYS = [
+    (HOSTILE, TEXT, mqsel.JMS),
+    ("b", f"a = {QUOTED}", mqsel.JMS),
+    ("c", f"a = {QUOTED} AND a = 'x'", mqsel.JMS),
+    ("d", f"{QUOTED} =", mqsel.JMS),
+]
+# A report of each kind on hostile selectors, names, keys and messages; then such as have no text of others.
+REPORTS: dict[str, Callable[[], Any]] = {
+    "relation": lambda: mqsel.relation(TEXT, "b > 0"),
+    "gap": lambda: mqsel.gap([f"a <> {QUOTED}", "a IS NULL"], given={"a": "string"}),
+    "explain": lambda: mqsel.compile(TEXT).explain(MESSAGE),
+    "why": lambda: mqsel.compile(TEXT).why([MESSAGE]),
+    "lint": lambda: mqsel.lint(f"a LIKE {QUOTED}"),
+    "invalid": lambda: mqsel.lint(f"a == {QUOTED}"),
+    "audit": lambda: audit(KEYS, destinations={HOSTILE: HOSTILE, "b": HOSTILE}, once=True),
+    "contract": lambda: mqsel.Contract({HOSTILE: [HOSTILE], "b": {"type": "int32", "required": True}}, selector=TEXT),
+    "satisfiable": lambda: mqsel.satisfiable(TEXT),
+    "migrate": lambda: mqsel.migrate(TEXT, "JMS", "RABBITMQ"),
+    "change": lambda: selection_change(
+        known(TEXT, mqsel.JMS), known("b > 1", mqsel.JMS), 1, {True: 1}, {True: [(MESSAGE, HOSTILE, "")]}
+    ),
+    "inspect": lambda: INSPECT(json.dumps({HOSTILE: HOSTILE, "b": [1]}).encode(), {}),
+}
+TAME: dict[str, Callable[[], Any]] = {
+    "refused": lambda: mqsel.difference(f"a == {QUOTED}", "JMS", "ARTEMIS"),
+    "equal": lambda: mqsel.relation("a = 1", "a = 1"),
+    "difference": lambda: mqsel.difference("NOT a = 1", "JMS", "ARTEMIS"),
+    "alike": lambda: mqsel.difference("a = 1", "JMS", "ARTEMIS"),
+    "no gap": lambda: mqsel.gap(["a = 1 OR NOT (a = 1) OR a IS NULL OR a <> 1"]),
+    "clean": lambda: mqsel.lint("a = 1"),
+    "never": lambda: mqsel.satisfiable("a = 1 AND a = 2"),
+}
+
+
+@pytest.mark.parametrize("name", [*REPORTS, *TAME])
+def test_pages(name: str) -> None:
+    """A notebook shows each report as HTML of few tags that are closed, in which a text of others is text."""
+    read = _Reader((REPORTS | TAME)[name]()._repr_html_())
+
+    assert read.open == []
+    assert read.seen <= set("div p b span code table thead tbody tr th td".split())
+    assert read.attributes <= {"style"}
+    assert ("<script>alert(1)</script>" in read.text) is (name in REPORTS)
+    if name == "relation":
+        assert "b within a" in read.text or "a within b" in read.text
+
+
+def test_pages_end() -> None:
+    """Of a table of very many rows a page has a thousand, and the number of the others."""
+    page = INSPECT(json.dumps({f"p{one}": one for one in range(1500)}).encode(), {})
+    assert (page._repr_html_().count("<tr>"), "… and 500 more" in page._repr_html_()) == (1002, True)

@@ -28,7 +28,7 @@ PACKAGE = Path(mqsel.__file__).parent
 # Top to bottom: a module imports only from rows above its own, and within a folder from what stands before it there.
 ROWS = [
     ("_interpreter · _interrupt · errors", "subinterpreters refused; Ctrl-C; errors"),
-    ("names", "property names"),
+    ("names · notebook", "property names; HTML that a notebook shows"),
     ("values", "truth values and property types"),
     ("language", "text to a checked selector"),
     ("logic", "the meaning of a selector: formulas over sets of values, and their solver"),
@@ -142,6 +142,14 @@ def test_dialects_end_at_the_front_end() -> None:
 
     assert len(files) > 40
     assert [path.name for path in files if asks.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_no_locks_that_instances_share() -> None:
+    """No cached_property: before Python 3.12 all instances share its lock, which an interruption may leave taken."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py*") if path.suffix != ".pyc"}
+
+    assert len(texts) > 100
+    assert [name for name, text in texts.items() if re.search(r"@(functools\.)?cached_property", text)] == []
 
 
 def test_long_modules_say_why() -> None:

@@ -85,3 +85,15 @@ class Inspection(NamedTuple):
     rows: Sequence[Row]
     notes: tuple[Note, ...]
     structures: tuple[tuple[str, int, int], ...]
+
+    def _repr_html_(self) -> str:
+        from html import escape  # noqa: PLC0415 (a matcher needs neither)
+
+        from mqsel.notebook import code, page, table  # noqa: PLC0415
+
+        rows = ((code(row.name), row.type, code(_shown(row.value)), escape(row.source)) for row in self.rows)
+        return page([escape(str(note)) for note in self.notes], table(("property", "type", "value", "from"), rows))
+
+
+def _shown(value: object) -> str:
+    return f'"0x{value.hex().upper()}"' if isinstance(value, bytes) else str(value)

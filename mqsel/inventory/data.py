@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from mqsel.inventory.camel import destination_of, of_uri
@@ -29,16 +28,22 @@ class Table:
     def __init__(self, pairs: list[tuple[str, Any]], start: int) -> None:
         self.pairs = pairs
         self.start = start
+        self._texts: dict[str, str] | None = None
+        self._destinations: dict[str, str] | None = None
 
-    @cached_property
+    @property
     def texts(self) -> dict[str, str]:
-        """Return the texts by key, in small letters, with ``…`` for each part that is not known."""
-        texts = {key.lower(): value.value for key, value in self.pairs if isinstance(value, Text)}
-        return {key: value.replace(HOLE, "…") for key, value in texts.items() if value.strip(HOLE)}
+        """The texts by key, in small letters, with ``…`` for each part that is not known."""
+        if self._texts is None:
+            texts = {key.lower(): value.value for key, value in self.pairs if isinstance(value, Text)}
+            self._texts = {key: value.replace(HOLE, "…") for key, value in texts.items() if value.strip(HOLE)}
+        return self._texts
 
-    @cached_property
+    @property
     def destinations(self) -> dict[str, str]:
-        """Return the first destination under each of the nearest parts in front of its key; under "" of all."""
+        """The first destination under each of the nearest parts in front of its key; under "" of all."""
+        if self._destinations is not None:
+            return self._destinations
         first: dict[str, str] = {}
         for name, value in self.texts.items():
             if value and _DESTINATIONS.fullmatch(name):
@@ -46,6 +51,7 @@ class Table:
                 parts = name.split(".")
                 for length in range(max(1, len(parts) - _NEAREST), len(parts)):
                     first.setdefault(".".join(parts[:length]), value)
+        self._destinations = first
         return first
 
 

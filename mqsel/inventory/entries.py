@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
@@ -87,10 +86,14 @@ class Source:
         self.name = name
         self.content = content
         self.anchors: dict[str, Text] = {}
+        self._has_silences = "mqsel:" in content
+        self._starts: list[int] | None = None
 
-    @cached_property
+    @property
     def _lines(self) -> list[int]:
-        return [0, *[match.end() for match in re.finditer("\n", self.content)]]
+        if self._starts is None:
+            self._starts = [0, *[match.end() for match in re.finditer("\n", self.content)]]
+        return self._starts
 
     def line_of(self, offset: int) -> tuple[int, int]:
         """Return line and column of an offset, both from 1."""
@@ -128,10 +131,6 @@ class Source:
         yield Entry(
             key, destination, selector, row.dialect, kind, self.name, line, column, reason, text, silenced, starts
         )
-
-    @cached_property
-    def _has_silences(self) -> bool:
-        return "mqsel:" in self.content
 
     def _silenced(self, comments: str, text: Text) -> tuple[str, ...] | None:
         """Return what the comments beside a text silence: a comment of the line before has that line to itself."""

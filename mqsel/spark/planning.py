@@ -19,7 +19,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import mqsel.matcher
-from mqsel.analysis import explain
 from mqsel.errors import ArgumentError, PropertyTypeError, quoted, shortened
 from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -30,6 +29,8 @@ from mqsel.machine.compiler import lower
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
+from mqsel.notebook import code
+from mqsel.notebook import table as html_table
 from mqsel.spark import wordings
 from mqsel.spark.columns import (
     Layout,
@@ -131,7 +132,7 @@ class Plan:
 
 def rows_in_html(rows: Iterable[tuple[str, str]]) -> str:
     """Write the rows of a plan as HTML."""
-    return explain.table(("", ""), [(escape(head), explain.code(text)) for head, text in rows])
+    return html_table(("", ""), [(escape(head), code(text)) for head, text in rows])
 
 
 def described(source: PropertySource) -> tuple[str, str]:

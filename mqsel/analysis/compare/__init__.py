@@ -18,7 +18,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from mqsel.analysis.compare.contract import Contract
-from mqsel.analysis.explain import code, message_code, page, table
+from mqsel.analysis.explain import message_code
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
 from mqsel.errors import ArgumentError, SelectorError, Span, quoted, type_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
@@ -35,6 +35,7 @@ from mqsel.logic.solver.domains import ANY_PROPERTY, meet, some_values
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.origin import check_source
+from mqsel.notebook import code, page, table
 from mqsel.values import Truth
 
 # What a relation can be. A selector that selects nothing is disjoint from any other, and equal to one like it.
@@ -249,6 +250,9 @@ class Satisfiable:
 
     def __bool__(self) -> bool:
         return self.message is not None
+
+    def _repr_html_(self) -> str:
+        return page([f"<b>{escape(self.reason or 'this message is selected')}</b>", message_code(self.message)])
 
 
 def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Satisfiable:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
 from typing import NamedTuple, cast
 
 from mqsel.analysis.compare import (
@@ -22,6 +23,7 @@ from mqsel.analysis.compare import (
 )
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.gaps import Gap, gap_of
+from mqsel.analysis.explain import message_code
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
@@ -32,6 +34,7 @@ from mqsel.logic.sets import NOTHING, PROPERTY, Values, outside
 from mqsel.logic.solver import Message, Witness
 from mqsel.logic.solver.boxes import Check
 from mqsel.machine._stream import Selection
+from mqsel.notebook import page, table
 
 MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some ten seconds
 _WORK = 20_000  # of one proof, in leaves
@@ -112,6 +115,18 @@ class Audit(NamedTuple):
     pairs_left: int
     gaps: tuple[tuple[str, Gap], ...]
     twice: tuple[Twice, ...]
+
+    def _repr_html_(self) -> str:
+        rows = [("invalid", key, escape(str(error))) for key, error in self.invalid]
+        rows += [("never", one.key, escape(one.reason)) for one in self.never]
+        rows += [("same" if one.is_one_text else "equal", ", ".join(one.keys), "") for one in self.equal]
+        rows += [("contains", one.key, escape(", ".join(one.keys))) for one in self.within]
+        rows += [("missing", " and ".join(one.keys), message_code(one.message)) for one in self.missing]
+        rows += [("twice", " and ".join(one.keys), message_code(one.message)) for one in self.twice]
+        rows += [("gap", where, message_code(one.message)) for where, one in self.gaps if one]
+        counts = f"{self.total:,} selectors, {len(self.undecided):,} not decided, {self.pairs_left:,} pairs left out"
+        cells = [(escape(word), escape(keys), what) for word, keys, what in rows]
+        return page([f"<b>{counts}</b>"], table(("finding", "selectors", ""), cells))
 
 
 class _Entry:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import Any, NamedTuple
 
 from mqsel.analysis.compare import Known
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.gaps import alone
+from mqsel.analysis.explain import message_code
 from mqsel.formats.jsonl import in_json
 from mqsel.logic.solver import Message, smaller
+from mqsel.notebook import code, page, table
 
 EXAMPLES = 3  # of each kind
 WORDS = {True: "gained", False: "lost"}
@@ -77,6 +80,18 @@ class SelectionChange(NamedTuple):
         noun = "message" if self.messages == 1 else "messages"
         counts = f"{self.messages:,} {noun}, {self.gained.messages:,} gained, {self.lost.messages:,} lost"
         return "\n".join([counts, *self.gained.lines("gained"), *self.lost.lines("lost")])
+
+    def _repr_html_(self) -> str:
+        sides = ((self.gained, "gained"), (self.lost, "lost"))
+        rows = [(f"{side.messages:,}", word, code(side.selector)) for side, word in sides]
+        examples = [
+            (word, escape(one.place), message_code(one.message), message_code(one.least))
+            for side, word in sides
+            for one in side.examples
+        ]
+        heads = (("", "", "exactly these"), ("", "place", "message", "what is left of it"))
+        counts = f"<b>{self.messages:,} message{'s' * (self.messages != 1)}</b>"
+        return page([counts], table(heads[0], rows, numbers=1), table(heads[1], examples) if examples else "")
 
 
 def selection_change(

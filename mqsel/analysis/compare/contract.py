@@ -12,6 +12,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,6 +34,7 @@ from mqsel.logic.solver.domains import only
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_SYNONYMS, MQMD_TYPES, by_casefold, look_up, spellings
+from mqsel.notebook import code, page, table
 from mqsel.values import APPROXIMATE, CLASS_NAMES, TYPES
 
 if TYPE_CHECKING:
@@ -231,6 +233,14 @@ class Contract:
         if self.selector is not None:
             found |= {"selector": self.selector.text, "dialect": self.selector.dialect.departures()[0]}
         return found
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (code(name), "always" if one.required else "", escape(one.words())) for name, one in self.properties.items()
+        ]
+        others = "further properties may be there" if self.others else "no other property may be there"
+        selector = [] if self.selector is None else [f"of every message is TRUE: {code(self.selector.text)}"]
+        return page([others, *selector], table(("property", "", "what it is"), rows))
 
     # ---- what it says ------------------------------------------------------------------------------------------------
 

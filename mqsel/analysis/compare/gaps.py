@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mqsel.analysis.compare import Given, Known, contract_of, taken
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.writing import written
-from mqsel.analysis.explain import code, message_code, page, table
+from mqsel.analysis.explain import message_code
 from mqsel.errors import ArgumentError
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.logic.formulas import Formula, all_of
@@ -17,6 +17,7 @@ from mqsel.logic.sets import PROPERTY, Values
 from mqsel.logic.solver import Message
 from mqsel.logic.solver.cells import MAX_WORK, find_in_cells
 from mqsel.machine._vm import Machine
+from mqsel.notebook import code, page, table
 from mqsel.values import Truth
 
 

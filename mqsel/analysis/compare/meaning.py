@@ -88,6 +88,7 @@ class Meaning:
 
     def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
+        self._machine: Machine | None = None  # made when a truth is asked for
         self.dialect, read = _lenient(dialect)
         selector = read_anew(text, read)
         paired = _with_pairs(selector.node)
@@ -118,12 +119,10 @@ class Meaning:
         """The properties that it reads."""
         return [*dict.fromkeys(self.selector.names.values())]
 
-    @functools.cached_property
-    def _machine(self) -> Machine:
-        return Machine(lower(optimize(read_anew(self.text, self.dialect))))
-
     def truth(self, message: Mapping[str, Any]) -> Truth | str:
         """Return the truth of a canonical message as the product itself has it."""
+        if self._machine is None:
+            self._machine = Machine(lower(optimize(read_anew(self.text, self.dialect))))
         return counted(answer(self._machine, message))
 
 

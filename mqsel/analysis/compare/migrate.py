@@ -12,6 +12,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from mqsel.analysis.compare import Given, contract_of, satisfiable
 from mqsel.analysis.compare.canonical import RefusedError, canonical, named_in, names_of
@@ -29,6 +30,7 @@ from mqsel.analysis.compare.meaning import (
     tried,
 )
 from mqsel.analysis.compare.rewrites import candidates, inward, tests_of, with_tests
+from mqsel.analysis.explain import message_code
 from mqsel.analysis.readings import Reading, readings
 from mqsel.errors import ArgumentError, SelectorError, SelectorLimitError, type_name
 from mqsel.language.checker import remark
@@ -51,6 +53,7 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.selector import read_selector
 from mqsel.logic.solver import Message, Witness
+from mqsel.notebook import code, page, table
 from mqsel.values import Truth
 
 VERDICTS = ("same", "translated", "differs", "refused", "not decided")
@@ -86,6 +89,14 @@ class Migrated:
 
     def __bool__(self) -> bool:
         return self.verdict in ("same", "translated")
+
+    def _repr_html_(self) -> str:
+        said = [f"if {self.condition()}"] * bool(self.assumes) + [self.reason, self.advice]
+        answers = () if self.truths is None else ((message_code(self.message), *map(escape, map(str, self.truths))),)
+        return page(
+            [f"<b>{self.verdict}</b>", *[code(self.text)] * bool(self.text), *[escape(one) for one in said if one]],
+            table(("message", "now", "there"), answers),
+        )
 
     def condition(self) -> str:
         """Return what is assumed, in words; empty for nothing."""

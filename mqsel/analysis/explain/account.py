@@ -3,7 +3,7 @@
 All parts are asked in one evaluation, whether or not evaluating the whole would reach them: what a part is, TRUE,
 FALSE, UNKNOWN or ERR, and whether types differ, are formulas of the normal form, and the index answers which formulas
 are true of a message or a row. A `Profiler` counts into an `Account`, which has no selector: it pickles, and those of
-parts, executors and batches add up. Knows no files.
+parts, executors and batches add up. Knows no files. Longer than 500 lines because each kind of message is counted here.
 """
 
 from __future__ import annotations
@@ -369,16 +369,18 @@ class Profiler:
         self._account = Account(outcomes=[[0] * len(OUTCOMES) for _ in parts_of(selector.node)], held=held)
         self._rules = selector.naming
         self._record = Record(tuple(held))
+        self._counting: Tally | None = None
 
-    @functools.cached_property
+    @property
     def _tally(self) -> Tally:
-        return self._outcomes.tally(self._account.held, self._rules)
+        self._counting = self._counting or self._outcomes.tally(self._account.held, self._rules)
+        return self._counting
 
     @property
     def account(self) -> Account:
         """What was counted so far: the same object each time."""
-        if "_tally" in vars(self):
-            messages, totals, counted = self._tally.counts()
+        if self._counting is not None:
+            messages, totals, counted = self._counting.counts()
             self._count(messages, self._outcomes.verdicts(messages, totals))
             for held, one in zip(self._account.held.values(), counted, strict=True):
                 held.take_counted(one)

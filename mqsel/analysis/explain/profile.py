@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from mqsel.analysis.explain import badge, code, page, table
 from mqsel.analysis.explain.account import OUTCOMES, Account, Held, parts_of
 from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.near import near_names
@@ -22,6 +21,7 @@ from mqsel.errors import cells, cut, padded
 from mqsel.formats.jsonl import plain
 from mqsel.language.nodes import And, Node, Not, Or, unparse
 from mqsel.language.selector import Selector
+from mqsel.notebook import badge, code, page, table
 
 _VALUES = 5  # of a property, that are shown
 _COMMON = 100  # of so many one has the commonest value, or none is worth showing where there are too many

@@ -15,7 +15,7 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import near
 from mqsel.analysis.lint import chains, contracts, names, products, tests
 from mqsel.analysis.lint.chains import Structure, read
-from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Found, parsed, piece
+from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Findings, Found, parsed, piece
 from mqsel.errors import SelectorError, Span, cut_piece
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -42,7 +42,7 @@ from mqsel.logic.normal import normal
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 
-__all__ = ["RULES", "Edit", "Example", "Finding", "Rule", "fixed", "lint"]
+__all__ = ["RULES", "Edit", "Example", "Finding", "Findings", "Rule", "fixed", "lint"]
 
 
 class Example(NamedTuple):
@@ -659,7 +659,7 @@ _CODES = frozenset(_OF_CODE)
 _OF_WHOLE = [rule for rule in RULES if rule.find is not None and not rule.classes]
 
 
-def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> list[Finding]:
+def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> Findings:
     """Look for what the author of a selector should look at again.
 
     Args:
@@ -667,7 +667,7 @@ def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> 
         dialect: what to read it as, or the name of a preset.
         given: what messages are like, as for `relation`. Edits change no answer of any message all the same.
 
-    Returns: findings in the order of the text.
+    Returns: a list in the order of the text.
 
     Raises: ArgumentError: no dialect, or no contract. SelectorError: *given* is a selector that is refused.
     """
@@ -676,8 +676,8 @@ def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> 
         selector = read_selector(text, as_dialect(dialect))
     except SelectorError as error:
         sentence = f"{error.message}; {error.hint}" if error.hint else error.message
-        return [_finding(_INVALID, Found(error.span, (sentence,)))]
-    findings: list[Finding] = []
+        return Findings(text, [_finding(_INVALID, Found(error.span, (sentence,)))])
+    findings = Findings(text)
     length = 0
     for rule, found in _of_whole(selector, contract, _found(read(selector, contract))):
         finding = _finding(rule, found)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_left
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
+from html import escape
 from typing import NamedTuple
 
 from mqsel.errors import Span
@@ -13,6 +14,7 @@ from mqsel.language.lexer import tokenize
 from mqsel.language.nodes import And, Computed, In, Like, Node, Or, walk
 from mqsel.language.selector import Selector
 from mqsel.names import WHITE_SPACE
+from mqsel.notebook import badge, code, page, table
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
@@ -47,6 +49,21 @@ class Finding(NamedTuple):
     span: Span
     sentence: str
     edits: tuple[Edit, ...] = ()
+
+
+class Findings(list[Finding]):
+    """What was found in a selector, in the order of its text. A notebook shows it as a table."""
+
+    def __init__(self, text: str, findings: Iterable[Finding] = ()) -> None:
+        super().__init__(findings)
+        self.text = text
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (badge(one.severity), code(self.text[slice(*one.span)]), f"{escape(one.sentence)} [{escape(one.code)}]")
+            for one in self
+        ]
+        return page([code(self.text), *["<b>nothing was found</b>"] * (not rows)], table(("", "", ""), rows))
 
 
 class Found(NamedTuple):
