@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from mqsel.analysis.explain import Explanation
     from mqsel.analysis.explain.profile import Profile
+    from mqsel.columns.declared import Decimals, Timestamps
 
 Message = Mapping[str, Any] | Sequence[Any] | Record
 _M = TypeVar("_M")  # whatever stands for a message
@@ -61,11 +62,16 @@ def check_stream(messages: object, errors: str, format: str | None, options: Map
             f"filter takes an iterable of messages, found a frame: a {library} {kind.__name__}",
             hint="match_batch(frame) reads its columns, and returns a mask of its rows",
         )
-    is_one = kind is Record or not (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__"))
+    is_one = kind is Record or not _is_iterable(kind)
     if is_one or (format is not None and isinstance(messages, (bytes, bytearray, memoryview, str))):
         raise ArgumentError(f"filter takes an iterable of messages, found one Python {kind.__name__}")
     if format is None and options:
         raise ArgumentError(f"filter takes {', '.join(options)} only with a format")
+
+
+def _is_iterable(kind: type) -> bool:
+    # A LazyFrame of polars has slices alone.
+    return (hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")) and kind.__name__ != "LazyFrame"
 
 
 class Matcher(Machine):
@@ -171,7 +177,14 @@ class Matcher(Machine):
             options.setdefault("naming", core_of(self.dialect).naming)
         return formats.decoder(format, self.properties, in_any_case=self.in_any_case, **options)
 
-    def match_batch(self, batch: object, *, now: int | None = None) -> pa.BooleanArray:
+    def match_batch(
+        self,
+        batch: object,
+        *,
+        now: int | None = None,
+        decimals: Decimals | None = None,
+        timestamps: Timestamps | None = None,
+    ) -> pa.BooleanArray:
         """Report which rows of a batch are selected. Its columns are the properties, and stay Arrow's.
 
         A property is the column of its name, or, where there is none, a field of a struct column: ``a.x`` is x in a;
@@ -183,17 +196,34 @@ class Matcher(Machine):
             batch: a pyarrow RecordBatch, Table or StructArray, or what else offers Arrow's C data or stream interface
                 with columns; of types bool, int8 to int64, uint8 to uint64, float, double, string, binary, null
                 (large and view ones too), or dictionaries of such. A uint64 beyond int64 is an error.
+            decimals: how decimals are read, which are no properties otherwise: "double" (the nearest) or "int64".
+            timestamps: likewise, int64: "seconds", "millis", "micros" or "nanos" since 1970; without a zone in UTC.
 
         Returns: shape (rows,), without nulls but where no document says what the selector is for a row.
 
         Raises: PropertyTypeError: a column that is read has another type, or is damaged. ArgumentError: no batch, or
-            one with two columns of a name that is read. MqselError: pyarrow is not installed.
+            one with two columns of a name that is read; no such meaning. MqselError: pyarrow is not installed.
         """
         from mqsel.columns import _answers  # noqa: PLC0415 (a fifth of the time that importing mqsel takes)
 
-        return _answers.match_batch(self._at(now), batch)
+        return _answers.match_batch(self._at(now), self._declared(batch, decimals, timestamps))
 
-    def truth_batch(self, batch: object, *, now: int | None = None) -> pa.BooleanArray:
+    def _declared(self, batch: object, decimals: Decimals | None, timestamps: Timestamps | None) -> object:
+        """Return a batch with its decimals and timestamps as they are declared, if they are."""
+        if decimals is None and timestamps is None:
+            return batch
+        from mqsel.columns.declared import declared  # noqa: PLC0415 (likewise)
+
+        return declared(batch, self.properties, core_of(self.dialect).naming, decimals, timestamps)
+
+    def truth_batch(
+        self,
+        batch: object,
+        *,
+        now: int | None = None,
+        decimals: Decimals | None = None,
+        timestamps: Timestamps | None = None,
+    ) -> pa.BooleanArray:
         """Evaluate the rows of a batch in three values: true, false, and null for UNKNOWN or no answer. ERR is false.
 
         Args, Raises: those of `match_batch`.
@@ -202,9 +232,16 @@ class Matcher(Machine):
         """
         from mqsel.columns import _answers  # noqa: PLC0415 (likewise)
 
-        return _answers.truth_batch(self._at(now), batch)
+        return _answers.truth_batch(self._at(now), self._declared(batch, decimals, timestamps))
 
-    def select(self, frame: _F, *, now: int | None = None) -> _F:
+    def select(
+        self,
+        frame: _F,
+        *,
+        now: int | None = None,
+        decimals: Decimals | None = None,
+        timestamps: Timestamps | None = None,
+    ) -> _F:
         """Return the selected rows of a frame, as a frame of the same kind.
 
         Columns are properties as for `match_batch`; no more of them are looked at than the selector reads.
@@ -214,6 +251,7 @@ class Matcher(Machine):
                 polars LazyFrame, which stays lazy, or a duckdb relation. The query of a relation runs now, and its rows
                 are held in memory as Arrow; the relation that is returned belongs to the same connection.
             now: what UTC() is, in milliseconds since 1970; by default the time of this call.
+            decimals, timestamps: as for `match_batch`. The rows are returned as they are.
 
         Raises: what `match_batch` raises. ArgumentError: it is no such frame. UndocumentedError: no document says what
             the selector is for some row.
@@ -221,7 +259,10 @@ class Matcher(Machine):
         from mqsel.columns import _answers, frames  # noqa: PLC0415 (likewise)
 
         matcher = self._at(now)
-        match = partial(_answers.match_batch, matcher)
+
+        def match(batch: object) -> pa.BooleanArray:
+            return _answers.match_batch(matcher, self._declared(batch, decimals, timestamps))
+
         chosen: _F = frames.select(frame, match, matcher.properties, core_of(self.dialect).naming)
         return chosen
 
@@ -237,6 +278,8 @@ class Matcher(Machine):
         *,
         errors: Literal["raise", "skip"] = "raise",
         format: formats.FormatName | None = None,  # noqa: A002 (the word of the command line)
+        decimals: Decimals | None = None,
+        timestamps: Timestamps | None = None,
         **options: Any,
     ) -> Profile:
         """Report why many messages are selected, or are not: how many made each part of the selector what, and why.
@@ -248,12 +291,14 @@ class Matcher(Machine):
             messages: any iterable of messages; or a batch, as for `match_batch`, whose rows are the messages.
             errors: "raise", or "skip" and count what is no message.
             format: of raw messages; see `filter`.
+            decimals, timestamps: of a batch; see `match_batch`.
             options: of the format; see `filter`.
 
         Raises: what `filter` and `match_batch` raise.
         """
         from mqsel.analysis.explain.account import Profiler  # noqa: PLC0415 (as above)
         from mqsel.analysis.explain.profile import report  # noqa: PLC0415
+        from mqsel.columns.wordings import not_a_batch  # noqa: PLC0415
 
         if errors not in ("raise", "skip"):
             raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
@@ -263,8 +308,12 @@ class Matcher(Machine):
             raise ArgumentError(f"why takes {', '.join(options)} only with a format")
         profiler = Profiler(selector_of(self.program), self.schema)
         is_batch = hasattr(messages, "__arrow_c_stream__") or hasattr(messages, "__arrow_c_array__")
+        if not is_batch and (decimals is not None or timestamps is not None):
+            raise ArgumentError("decimals and timestamps are of columns, and this is no batch")
+        if not is_batch and not _is_iterable(type(messages)):
+            raise not_a_batch(messages)
         if is_batch:
-            profiler.take_batches(messages)
+            profiler.take_batches(self._declared(messages, decimals, timestamps))
         else:
             read = None if format is None else self.decoder(format, **options)
             skipped = 0

@@ -53,7 +53,7 @@ INSIDE = {
     " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
-    "columns": "wordings lookup frames _arrow _sets _columns _kernel _formulas _answers __init__",
+    "columns": "wordings lookup frames _arrow _sets _columns _kernel _formulas _answers declared __init__",
     "index": "computed _segment _memtable _postings _candidates _index _reader __init__",
     "sets": "receiving file choice set __init__",
     "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"

@@ -35,6 +35,8 @@ examples:
   mqsel contract messages.jsonl.gz
   mqsel explore messages.jsonl.gz
 
+With --json commands print JSON, which output.schema.json beside this program's modules describes.
+
 exit code: that of the command, see its help; 2 also if stdout is closed or full, 130 if it was ended by Ctrl-C. It does
 not depend on whether stderr can be written.
 """

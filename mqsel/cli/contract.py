@@ -9,7 +9,7 @@ from typing import Any
 
 from mqsel.analysis.compare.contract import Observed
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, list_formats, types_of
-from mqsel.cli.report import CountReport, say
+from mqsel.cli.report import CountReport, print_json, say
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Ask, Describe
@@ -37,6 +37,7 @@ def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "contract", _contract, "report what messages are like, as a contract", _ABOUT)
     add_files(made, FORMATS)
+    made.add_argument("--json", action="store_true", help="print it in one line")
     made.add_argument("--no-values", action="store_true", help="write types and presence, and no value of a message")
     add_ways(made)
     add_queues(made)
@@ -49,7 +50,11 @@ def _contract(arguments: argparse.Namespace) -> int:
     desk.ended()
     total: Observed = desk.total
     if total.messages:
-        print(_in_lines(total.contract(values=not arguments.no_values).as_dict()))
+        found = total.contract(values=not arguments.no_values).as_dict()
+        if arguments.json:
+            print_json(found)
+        else:
+            print(_in_lines(found))
     say(f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.skipped:,} skipped, {desk.seconds:.2f} s")
     return 2 if desk.trouble or not total.messages else 0
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.profile import report as profiled
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats, types_of
-from mqsel.cli.report import CountReport, Report, complain, say
+from mqsel.cli.report import CountReport, Report, complain, print_json, say
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import add_inventory, complain_of, keyed
 from mqsel.errors import FileError, MqselError, SelectorError, shortened, visible
@@ -49,6 +49,7 @@ wrong.
 examples:
   mqsel route subscriptions.txt messages.jsonl more.jsonl.gz
   mqsel route --count subscriptions.json dump.qload
+  mqsel route --count --json subscriptions.json dump.qload
   mqsel route --count --why bridges.conf messages.jsonl.gz
   mqsel route --into deliveries --format lenses --type weight=int32 subscriptions.parquet records.jsonl
   mqsel route --count subs.mqsc messages.jsonl
@@ -72,6 +73,7 @@ def add(commands: Commands) -> None:
     add_files(route, FORMATS)
     route.add_argument("--into", metavar="DIR", help="write each message as it stands into a file for each of its keys")
     route.add_argument("--count", action="store_true", help="print for each key how many messages it gets")
+    route.add_argument("--json", action="store_true", help="print the counts, too, as the last line of JSON")
     route.add_argument("--why", action="store_true", help="report for each key that gets nothing what keeps it from it")
     route.add_argument("--limit", type=limit, metavar="N", help="stop after N messages that any selector selects")
     route.add_argument(
@@ -110,7 +112,7 @@ def _route(arguments: argparse.Namespace) -> int:
             error.hint = "a queue without a filter gets every message of its address; name messages behind the export"
         raise
     folder = None if arguments.into is None else Folder(Path(arguments.into))
-    report = RouteReport(ask, selectors, folder)
+    report = RouteReport(ask, selectors, folder, as_json=arguments.json)
     run(arguments, files, selectors, Route if folder else RouteInJSON, report)
     status = report.close()
     if arguments.why:
@@ -169,8 +171,9 @@ def _read(arguments: argparse.Namespace) -> tuple[SelectorSet[str], bool]:
 class RouteReport(Report):
     """Where deliveries arrive: lines of JSON on stdout, or files of a folder."""
 
-    def __init__(self, ask: Ask, selectors: SelectorSet[str], folder: Folder | None) -> None:
+    def __init__(self, ask: Ask, selectors: SelectorSet[str], folder: Folder | None, *, as_json: bool) -> None:
         super().__init__(ask)
+        self._as_json = as_json
         self._folder = folder
         self._keys = list(selectors)
         self._unclaimed: list[str] = []
@@ -195,7 +198,10 @@ class RouteReport(Report):
         total, stopped = self.total, self.ended()
         if self._folder is not None:
             self._folder.close()
-        if self.asked.counting and not (self.asked.raising and total.skipped):
+        if self._as_json:
+            counts = {name: getattr(total, name) for name in ("messages", "selected", "skipped")}
+            print_json({**counts, "delivered": {key: total.delivered[key] for key in self._keys}})
+        elif self.asked.counting and not (self.asked.raising and total.skipped):
             for key in self._keys:
                 print(f"{visible(key)}\t{total.delivered[key]}")
         count = sum(total.delivered.values())

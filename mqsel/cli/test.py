@@ -1,4 +1,4 @@
-"""``mqsel test``: run the cases of files, and print what became of each as TAP, or as JUnit's XML."""
+"""``mqsel test``: run the cases of files, and print what became of each as TAP, as JSON, or as JUnit's XML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from mqsel.cli.arguments import Commands, command
-from mqsel.cli.report import escaped, say
+from mqsel.cli.report import escaped, print_json, say
 from mqsel.errors import MqselError
 from mqsel.testing.cases import Verdict, judged, read_cases
 
@@ -30,15 +30,20 @@ def add(commands: Commands) -> None:
     """Add the command."""
     test = command(commands, "test", _test, "run the cases of files: selector, message, what is wanted", _EXAMPLES)
     test.add_argument("files", metavar="CASES", nargs="+", help="files of cases, in JSON")
+    test.add_argument("--json", action="store_true", help="print one JSON object for each case, instead of TAP")
     test.add_argument("--junit", metavar="FILE", help="also write a report as JUnit does, in XML")
 
 
 def _test(arguments: argparse.Namespace) -> int:
     cases = [case for file in arguments.files for case in read_cases(file)]
     verdicts = [judged(case) for case in cases]
-    print(f"TAP version 14\n1..{len(verdicts)}")
+    if not arguments.json:
+        print(f"TAP version 14\n1..{len(verdicts)}")
     for number, verdict in enumerate(verdicts, 1):
-        print(_in_tap(number, verdict))
+        if arguments.json:
+            print_json(_in_json(verdict))
+        else:
+            print(_in_tap(number, verdict))
     if arguments.junit:
         _write_junit(arguments.junit, verdicts)
     failed = sum(not verdict.passed for verdict in verdicts)
@@ -50,6 +55,11 @@ def _summary(verdict: Verdict) -> str:
     want = verdict.case.want
     wanted = want if isinstance(want, str) else "selected" if want else "not selected"
     return f"{verdict.case.file}: case {verdict.case.number}: wanted {wanted}, found {verdict.answer}"
+
+
+def _in_json(verdict: Verdict) -> dict[str, object]:
+    case = {name: getattr(verdict.case, name) for name in ("name", "file", "number", "want")}
+    return {**case, "answer": verdict.answer, "passed": verdict.passed, "why": "" if verdict.passed else verdict.why}
 
 
 def _in_tap(number: int, verdict: Verdict) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mqsel.columns.lookup import PLAIN, may_be_read
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import ArgumentError, UndocumentedError, type_name
-from mqsel.names import spellings
+from mqsel.errors import ArgumentError, UndocumentedError, shortened_line, type_name
 
 
 class _Asked:
@@ -25,15 +25,12 @@ class _Asked:
 
     def __init__(self, match: Callable[[Any], Any], names: Iterable[str], rules: str) -> None:
         self._match = match
-        self._spelled = [one for name in names for one in spellings(name, rules)]
+        self._names = [*names]
+        self._rules = rules
 
     def places(self, columns: Iterable[object]) -> list[int]:
         """Return the places of columns that may be read: of properties, or of structs that they are fields of."""
-        return [
-            place
-            for place, column in enumerate(columns)
-            if isinstance(column, str) and any(one == column or one.startswith(f"{column}.") for one in self._spelled)
-        ]
+        return may_be_read(columns, self._names, self._rules)
 
     def mask(self, batch: Any) -> Any:
         """Return which rows of a batch are selected.
@@ -78,7 +75,20 @@ def select(frame: Any, match: Callable[[Any], Any], names: Iterable[str], rules:
 
 def _of_arrow(frame: Any, asked: _Asked) -> Any:
     places = asked.places(frame.schema.names)
-    return frame.filter(asked.mask(frame.select(places)) if places else asked.mask_of_nulls(frame.num_rows))
+    mask = asked.mask(frame.select(places)) if places else asked.mask_of_nulls(frame.num_rows)
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    # pyarrow's filter takes no views.
+    named = ((field, PLAIN.get(str(field.type))) for field in frame.schema)
+    kept = [field.with_type(pa.type_for_alias(alias)) if alias else field for field, alias in named]
+    plain = pa.schema(kept, frame.schema.metadata)
+    try:
+        return frame.filter(mask) if plain == frame.schema else frame.cast(plain).filter(mask).cast(frame.schema)
+    except NotImplementedError as error:
+        raise ArgumentError(
+            f"pyarrow cannot select rows of this frame: {shortened_line(str(error))}",
+            hint="match_batch returns which rows are selected",
+        ) from error
 
 
 def _of_pandas(frame: Any, asked: _Asked) -> Any:

@@ -75,6 +75,22 @@ def place_in(struct: pa.StructType, name: str, rules: str) -> int:
     return int(struct.get_field_index(name))
 
 
+def may_be_read(columns: Iterable[object], names: Iterable[str], rules: str, before: str = "") -> list[int]:
+    """Return the places of columns that may be read: of properties, or of structs that they are fields of.
+
+    Args:
+        names: of the properties.
+        rules: of names, see `mqsel.names.spellings`.
+        before: the names of the structs around the columns, each with a dot.
+    """
+    fold = str.casefold if rules == "folded" else str
+    spelled = [fold(one) for name in names for one in spellings(name, rules)]
+    called = [fold(before + one) if isinstance(one, str) else "" for one in columns]
+    return [
+        place for place, name in enumerate(called) if name and any(f"{one}.".startswith(f"{name}.") for one in spelled)
+    ]
+
+
 def column_of(batch: pa.StructArray, name: str, rules: str) -> pa.Array | None:
     """Return the column of a property, as `Matcher.match_batch` finds it; None where no column is it.
 

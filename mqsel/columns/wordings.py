@@ -7,9 +7,14 @@ from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, type_name
 
 def not_a_batch(value: object, found: str = "") -> ArgumentError:
     what = type_name(value)
+    hint = "build one with pyarrow.table({name: values, …}); for dicts and tuples use filter"
+    if what == "LazyFrame":
+        hint = "collect() it, or use select, which takes it as it is"
+    elif what.endswith(("Dataset", "Scanner")):
+        hint = "take dataset.scanner(columns=[…]).to_reader()"
     return ArgumentError(
         f"found a Python {what}{f' ({found})' if found else ''}: expected an Arrow record batch, table or struct array",
-        hint="build one with pyarrow.table({name: values, …}); for dicts and tuples use filter",
+        hint=hint,
     )
 
 

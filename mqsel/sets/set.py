@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from mqsel.analysis.compare import Given
     from mqsel.analysis.compare.gaps import Gap
     from mqsel.analysis.explain import Explanation
+    from mqsel.columns.declared import Decimals, Timestamps
 
 K = TypeVar("K", bound=Hashable)
 _M = TypeVar("_M")
@@ -530,18 +531,31 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             return PropertyDecoder(self, self._reader, make).decode
         return QueueManager(self, self._reader, make, options.get("invalid_names")).decode
 
-    def match_batch(self, batch: object, *, now: int | None = None) -> pa.ListArray:
+    def match_batch(
+        self,
+        batch: object,
+        *,
+        now: int | None = None,
+        decimals: Decimals | None = None,
+        timestamps: Timestamps | None = None,
+    ) -> pa.ListArray:
         """Return for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.
 
         Args:
             batch: as for `Matcher.match_batch`.
-            now: likewise.
+            now, decimals, timestamps: likewise.
 
         Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``; null where no document says what
             a selector is for the row. Changes of the set wait meanwhile.
 
         Raises: as `Matcher.match_batch`.
         """
+        if decimals is not None or timestamps is not None:
+            from mqsel.columns.declared import declared  # noqa: PLC0415 (for these alone)
+
+            spelled = (one for name in self._reader.index.names for one in parted(name)[:2])
+            names = [one.removesuffix(ANY_CASE) for one in spelled if one]
+            batch = declared(batch, names, "folded", decimals, timestamps)
         if now is None and not self._reader.reads_clock:
             return self._matched(batch)
         with clock_held(now):

@@ -365,7 +365,7 @@ def test_what_the_hint_says_helps(name: str) -> None:
                 else one.cast(one.type.value_type)
             )
         elif hint.startswith("cast it to "):
-            one = one.cast(hint.split()[-1])
+            one = one.cast(hint.removeprefix("cast it to ").partition(",")[0])
         elif hint == "take its storage":
             one = one.storage
         elif "run_end_decode" in hint:
