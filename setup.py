@@ -138,7 +138,7 @@ class Sources(sdist):
     """A source distribution with all that its tests and documents need, not the package alone."""
 
     def make_distribution(self) -> None:
-        for folder in ("tests", "bench", ".github", ".ci"):
+        for folder in ("mqsel", "tests", "bench", ".github", ".ci"):
             self.filelist.graft(folder)
         for made in ("*.so", "*.pyd", "*.pyc", "*.c", ".hypothesis/**"):
             self.filelist.global_exclude(made)

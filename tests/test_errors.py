@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import pickle
+import re
+import types
 import unicodedata
+from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 import mqsel
 from mqsel import errors
@@ -259,3 +264,37 @@ def test_objects_are_refused_with_the_call_that_makes_a_dict() -> None:
             assert caught.value.hint == f"pass {call}"
     with pytest.raises(errors.PropertyTypeError, match="found a Python type\n  hint: pass dicts, or name"):
         mqsel.compile("color = 'blue'").matches(type(next(iter(calls))))
+
+
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        ('{"url": "file:///a/my%20clone", "dir_info": {"editable": true}}', "pip install -e '/a/my clone[cli]'"),
+        ('{"url": "file:///a/clone", "dir_info": {}}', "pip install 'mqsel[cli] @ file:///a/clone'"),
+        (
+            '{"url": "https://example.com/mqsel", "vcs_info": {"vcs": "git", "commit_id": "0a1b"}}',
+            "pip install 'mqsel[cli] @ git+https://example.com/mqsel@0a1b'",
+        ),
+        (None, "pip install '/path/to/mqsel[cli]', with the clone or the wheel that mqsel came from"),
+        ("damaged", "pip install '/path/to/mqsel[cli]', with the clone or the wheel that mqsel came from"),
+    ],
+)
+def test_an_extra_comes_from_where_mqsel_did(origin: str | None, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command that a hint has names the place that this mqsel was installed from, as pip noted it."""
+    installed = types.SimpleNamespace(read_text=lambda _: origin)
+    monkeypatch.setattr(importlib.metadata.Distribution, "from_name", lambda _: installed)
+    assert errors.with_extra("cli") == command
+
+
+def test_no_hint_names_an_index() -> None:
+    """Nowhere in the package and its manuals does `pip install` ask an index for mqsel, which none has."""
+    package = Path(mqsel.__file__).parent
+    files = [path for path in package.rglob("*") if path.suffix in (".py", ".pyx", ".md", ".html", ".js")]
+    files += [path for path in (ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md") if path.exists()]
+    asked = re.compile(r"pip install[^`\n,]*[ '\"]mqsel\b(?!\[[^]]*\] @ )")
+
+    assert asked.search("run: pip install 'mqsel[cli]'")
+    assert asked.search("pip install mqsel")
+    assert not asked.search("pip install 'mqsel[cli] @ file:///a'")
+    assert len(files) > 150
+    assert [path.name for path in files if asked.search(path.read_text(encoding="utf-8"))] == []

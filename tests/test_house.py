@@ -76,6 +76,9 @@ INSIDE = {
     "cli": "configuration arguments rules baseline report queues run selectors page review choice rewriting changes"
     " match why route lint check format explain inspect diff audit contract migrate explore test completion __init__",
 }
+WITH_SOURCES = pytest.mark.skipif(
+    not (PACKAGE / "machine" / "_vm.pyx").exists(), reason="the sources of what is compiled are in no wheel"
+)
 TOP = {
     name: level
     for level, (names, _) in enumerate([*ROWS, ("__init__ · __main__", "")])
@@ -118,6 +121,7 @@ def _imports(path: Path) -> set[str]:
     return found
 
 
+@WITH_SOURCES
 def test_imports_go_upward() -> None:
     """A module imports only from the rows above its own, and every module stands in a row or in its folder's list."""
     wrong = []
@@ -209,6 +213,7 @@ def test_the_import_reader_sees_a_planted_import() -> None:
     }
 
 
+@WITH_SOURCES
 def test_opcodes_pxd_is_fresh() -> None:
     """_opcodes.pxd is what `python mqsel/machine/opcodes.py` writes."""
     assert opcodes.render_pxd() == (PACKAGE / "machine" / "_opcodes.pxd").read_text(encoding="utf-8")
@@ -232,6 +237,7 @@ def test_tables_of_dialects_are_fresh() -> None:
         assert not wrong, name
 
 
+@WITH_SOURCES
 def test_one_branch_for_each_opcode() -> None:
     """In the loop of the machine every opcode is compared with exactly once as a case."""
     source = (PACKAGE / "machine" / "_vm.pyx").read_text(encoding="utf-8")
@@ -277,6 +283,7 @@ def test_the_order_of_rows_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert [(names[word & 0xFF], word >> 8) for word in words] == expected
 
 
+@WITH_SOURCES
 def test_no_unit_counts_on_the_numbers_of_opcodes() -> None:
     """What runs programs compares opcodes with == alone: no range of them, no difference, no oddness."""
     name = f"(?:{'|'.join(row.name for row in TABLE)})"
@@ -291,6 +298,7 @@ def test_no_unit_counts_on_the_numbers_of_opcodes() -> None:
     assert found == []
 
 
+@WITH_SOURCES
 def test_types_have_one_number() -> None:
     """The numbers of types that C code is compiled with are those of the table, and each type has one."""
     sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.p[xy][xd]")]
@@ -425,6 +433,7 @@ def test_what_is_compiled_is_fresh() -> None:
     assert [file for file, source in sources.items() if file.stat().st_mtime < source.stat().st_mtime - 60] == []
 
 
+@WITH_SOURCES
 def test_compiled_code_has_no_with() -> None:
     """No compiled module has a `with` of Python: where there is no memory for a traceback, Cython's reads address 0."""
     compiled = [Path(str(module.__file__)) for module in (checker, formulas, normal, parser, sets)]

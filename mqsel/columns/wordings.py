@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, type_name
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, type_name, with_extra
 
 
 def not_a_batch(value: object, found: str = "") -> ArgumentError:
@@ -38,4 +38,4 @@ def damaged_column(name: str, found: str, index: int | None = None) -> PropertyT
 
 
 def package_missing(what: str, package: str, extra: str) -> MqselError:
-    return MqselError(f"{what} needs {package}, which is not installed", hint=f"pip install 'mqsel[{extra}]'")
+    return MqselError(f"{what} needs {package}, which is not installed", hint=with_extra(extra))

@@ -1,6 +1,6 @@
 """Extended message selection providers for bodies: JSONPath over JSON, XPath 1.0 over XML.
 
-Needs ``pip install 'mqsel[body]'``. Owns which bodies are selected; the libraries define what a path means. A body of
+Needs the extra ``body``. Owns which bodies are selected; the libraries define what a path means. A body of
 the other kind is not selected, one that ends too early is an error. Follows selection §2.
 """
 
@@ -11,7 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 from mqsel import formats
-from mqsel.errors import MQRC, DecodeError, MqselError, SelectorLimitError, SelectorSyntaxError, shortened_line
+from mqsel.errors import (
+    MQRC,
+    DecodeError,
+    MqselError,
+    SelectorLimitError,
+    SelectorSyntaxError,
+    shortened_line,
+    with_extra,
+)
 
 MAX_LENGTH = 10_240  # MQ_SELECTOR_LENGTH
 
@@ -107,7 +115,7 @@ def _is_xml(body: str | bytes) -> bool:
 
 
 def _not_installed(what: str, package: str) -> MqselError:
-    return MqselError(f"{what} needs {package}: it is not installed", hint="pip install 'mqsel[body]'")
+    return MqselError(f"{what} needs {package}: it is not installed", hint=with_extra("body"))
 
 
 def _no_path(text: str, what: str, error: Exception) -> SelectorSyntaxError:

@@ -20,6 +20,7 @@ from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
 from mqsel._interrupt import end
+from mqsel.columns.wordings import package_missing
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import FilePart, kind_of, listed_files, parts
@@ -76,8 +77,7 @@ def sifted_on_spark(
         import pyspark  # noqa: F401, PLC0415 (an extra)
         from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415
     except ImportError as error:
-        hint = "pip install 'mqsel[spark]'"
-        raise MqselError("--spark needs pyspark, which is not installed", hint=hint) from error
+        raise package_missing("--spark", "pyspark", "spark") from error
     _check_master(master)
     planned = [*_planned(files, wanted, fail)]
     if not planned:

@@ -27,7 +27,7 @@ from printer import BANNER, TRAILER, amqsbcg_text
 
 import mqsel
 from mqsel import cli
-from mqsel.errors import MqselError, PropertyTypeError
+from mqsel.errors import MqselError, PropertyTypeError, with_extra
 from mqsel.files.framings import FORMATS, length_prefixed, reading
 from mqsel.files.qload import qload_text
 from mqsel.files.run.work import Ask, Match, Tally
@@ -1174,7 +1174,7 @@ def test_parquet_without_pyarrow(run, tmp_path, monkeypatch):
     """Without pyarrow Parquet is an error of ours that says what to install."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     file = written(tmp_path / "a", b"PAR1")
-    text = "mqsel: a Parquet file needs pyarrow, which is not installed\n  hint: pip install 'mqsel[arrow]'\n"
+    text = f"mqsel: a Parquet file needs pyarrow, which is not installed\n  hint: {with_extra('arrow')}\n"
     for command in (["match", "color = 'blue'"], ["why", "color = 'blue'"], ["explain", "color = 'blue'"], ["inspect"]):
         assert run(*command, file) == (2, b"", text)
 
@@ -1540,7 +1540,7 @@ def test_spark_without_pyspark(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     status, out, err = run("match", "--spark", "a = 1", "file")
     assert (status, out) == (2, b"")
-    assert err == ("mqsel: --spark needs pyspark, which is not installed\n  hint: pip install 'mqsel[spark]'\n")
+    assert err == f"mqsel: --spark needs pyspark, which is not installed\n  hint: {with_extra('spark')}\n"
 
 
 def test_spark_reads_no_stdin(run):

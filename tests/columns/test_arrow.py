@@ -14,7 +14,7 @@ from conftest import ARROW_TYPES, fits_arrow
 
 import mqsel
 from mqsel.columns import _answers
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, with_extra
 from mqsel.machine import _vm
 from mqsel.values import Float32, Int8, Int16, Int32
 
@@ -432,4 +432,4 @@ def test_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     for call in (lambda m: m.match_batch(None), lambda m: m.truth_batch(None)):
         with pytest.raises(MqselError, match="_batch needs pyarrow") as caught:
             call(mqsel.compile("a = 1"))
-        assert caught.value.hint == "pip install 'mqsel[arrow]'"
+        assert caught.value.hint == with_extra("arrow")

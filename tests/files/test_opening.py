@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mqsel.errors import FileError, MqselError
+from mqsel.errors import FileError, MqselError, with_extra
 from mqsel.files import opening
 from mqsel.files.framings import blocks, reading
 
@@ -80,7 +80,7 @@ def test_what_nothing_unpacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
 
     with pytest.raises(MqselError, match=f"a file packed by {name} needs {unpackers[0].package}") as caught:
         reading(tmp_path / "a")
-    assert caught.value.hint == "pip install 'mqsel[files]'"
+    assert caught.value.hint == with_extra("files")
 
 
 def test_what_has_arrived_is_given() -> None:

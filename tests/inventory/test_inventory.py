@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("tree_sitter")
 pytest.importorskip("pathspec")
 
-from mqsel.errors import ArgumentError, MqselError
+from mqsel.errors import ArgumentError, MqselError, with_extra
 from mqsel.inventory import KINDS, read, trees
 from mqsel.inventory.pieces import HOLE, Text, joined, of_file
 from mqsel.inventory.writings import WRITINGS
@@ -322,7 +322,7 @@ def test_without_the_extra(monkeypatch, module, name, file):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MqselError, match=f"needs {name}, which is not installed") as caught:
         rows(CORPUS / file)
-    assert caught.value.hint == "pip install 'mqsel[inventory]'"
+    assert caught.value.hint == with_extra("inventory")
     assert len(rows(CORPUS / "subs.mqsc")) == 4
     trees._language.cache_clear()
 
