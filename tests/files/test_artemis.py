@@ -517,10 +517,7 @@ _HEADERS = (
 
 @pytest.mark.brokers
 def test_as_the_broker_decides(tmp_path: Path) -> None:
-    """500 selectors select of the broker's own export the messages that the broker's filters select.
-
-    But for those on which a selector fails: of these the broker decides without its right side more often than asked.
-    """
+    """500 selectors select of the broker's own export the messages that the broker's filters select."""
     for tool in ("java", "javac", "mvn"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
@@ -566,9 +563,9 @@ def test_as_the_broker_decides(tmp_path: Path) -> None:
         for number, letter in enumerate(wanted):
             truth = matcher.truth(decode(held[number]))
             failed += truth == Truth.ERR
-            if truth != Truth.ERR and (truth == Truth.TRUE) != (letter == "T"):
+            if (truth == Truth.TRUE) != (letter == "T"):
                 wrong.append(f"{text!r} of message {number}: the broker {letter}, mqsel {truth!r}")
     assert not wrong, "\n".join(wrong[:20])
     assert refused <= 5
-    assert failed < 500 * 120 // 20
+    assert failed > 100
     assert sum("T" in one and "F" in one for one in answers) > 50
