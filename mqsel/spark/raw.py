@@ -98,7 +98,7 @@ def mq_message(
         raise ArgumentError(f"errors is {errors!r}: expected 'null' or 'raise'")
     if format not in ("mq", "amqp"):
         raise ArgumentError(f"format is {format!r}: expected 'mq' or 'amqp'")
-    given = {"strip": bool(strip), "ccsid": ccsid, "invalid_names": invalid_names}
+    given: dict[str, Any] = {"strip": bool(strip), "ccsid": ccsid, "invalid_names": invalid_names}
     own = {name: value for name, value in given.items() if value or format == "mq"}
     decoder(format, (), **own)  # or refuses
     return MessageColumn(path, known_types(types), format, json.dumps(own), errors == "raise")

@@ -101,7 +101,8 @@ def _agree(one: str, other: str) -> bool:
 
 def _compare(product: str, rng: random.Random, count: int, each: int = 1) -> None:
     texts = selectors.Selectors(product, rng)
-    cases = [(text, selectors.message(product, rng)) for text in (texts.text() for _ in range(count)) for _ in range(each)]
+    drawn = [texts.text() for _ in range(count)]
+    cases = [(text, selectors.message(product, rng)) for text in drawn for _ in range(each)]
     returned = engines.ask(product, cases)
     wrong = [
         f"{text!r} of {message}: the engine {theirs}, here {ours}"
