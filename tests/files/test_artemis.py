@@ -365,7 +365,7 @@ def test_a_queue_gets_messages_of_its_address(tmp_path: Path, capsys: pytest.Cap
     head = exports.head({"blue": "color = 'blue'", "all": ""}).replace(
         "   </bindings>",
         "".join(
-            f'<queue-binding address="{address}" filter-string="{text}" name="{name}" id="7" routing-type="MULTICAST"/>\n'
+            f'<queue-binding address="{address}" filter-string="{text}" name="{name}" routing-type="ANYCAST"/>\n'
             for address, name, text in (
                 ("news", "other", ""),
                 ("news", "other blue", "color = &apos;blue&apos;"),

@@ -34,8 +34,9 @@ PIECES = [
     *"<!-- --> <![CDATA[ ]]> <? ?> <!DOCTYPE <message <message> </message> <properties> <properties/>".split(),
     *"</properties> <property </property> <queues> <queues/> </queues> <queue/> <body> <body/> </body>".split(),
     *(f' type="{kind}"' for kind in exports.TYPES),
-    *(' value="', ' name="', ' value="_AMQ_NULL"', ' priority="99"', ' user-id=""', ' timestamp="x"', "AAEC-_==", "A" * 999),
-    *("<property name='p' value='5' type='integer'/>", "</messages>", "</activemq-journal>", "<bindings>", "\ufeff"),
+    *(' value="', ' name="', ' value="_AMQ_NULL"', ' priority="99"', ' user-id=""', ' timestamp="x"'),
+    *("AAEC-_==", "A" * 999, "<bindings>", "\ufeff"),
+    *("<property name='p' value='5' type='integer'/>", "</messages>", "</activemq-journal>"),
 ]  # fmt: skip
 
 
