@@ -293,8 +293,14 @@ def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
     add_format(made, formats)
 
 
-def add_queues(made: argparse.ArgumentParser, *, can_follow: bool = False, can_ask: bool = False) -> None:
-    """Add the options for queues of running brokers."""
+def add_queues(
+    made: argparse.ArgumentParser, *, can_follow: bool = False, can_ask: bool = False, can_limit: bool = False
+) -> None:
+    """Add the options for queues of running brokers.
+
+    Args:
+        can_limit: how many messages of a queue are read; where it is how many are printed, the command has its own.
+    """
     group = made.add_argument_group("queues of running brokers", _QUEUES)
     group.add_argument("--password-file", metavar="FILE", help="has the password in its first line")
     group.add_argument("--ca", metavar="FILE", help="authorities of the broker's certificate; default the system's")
@@ -302,6 +308,10 @@ def add_queues(made: argparse.ArgumentParser, *, can_follow: bool = False, can_a
     group.add_argument("--key", metavar="FILE", help="the key of that certificate, if it is not in the same file")
     if can_follow:
         group.add_argument("--follow", action="store_true", help="go on at the end of the queue with what is sent then")
+    if can_limit:
+        group.add_argument(
+            "--limit", dest="browsed", type=limit, metavar="N", help="read the first N messages of each queue"
+        )
     if can_ask:
         group.add_argument(
             "--ask-broker",

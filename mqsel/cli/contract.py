@@ -40,7 +40,7 @@ def add(commands: Commands) -> None:
     made.add_argument("--json", action="store_true", help="print it in one line")
     made.add_argument("--no-values", action="store_true", help="write types and presence, and no value of a message")
     add_ways(made)
-    add_queues(made)
+    add_queues(made, can_limit=True)
 
 
 def _contract(arguments: argparse.Namespace) -> int:

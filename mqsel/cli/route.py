@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import io
 from collections import OrderedDict
+from collections.abc import Iterable
 from contextlib import redirect_stderr, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -20,11 +21,13 @@ from mqsel.cli.report import CountReport, Report, complain, print_json, say
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import add_inventory, complain_of, keyed
 from mqsel.errors import FileError, MqselError, SelectorError, shortened, visible
-from mqsel.files.framings import FORMATS, place_of, shown
+from mqsel.files.arrays import opened_messages
+from mqsel.files.framings import FORMATS, pieces, place_of, shown
 from mqsel.files.parts import kind_of
 from mqsel.files.run.work import EXAMPLES, Ask, Delivery, Route, RouteInJSON, Unclaimed, Why
 from mqsel.files.wordings import fault
-from mqsel.language.dialect import IBM_MQ
+from mqsel.formats.artemis import bindings
+from mqsel.language.dialect import ARTEMIS, IBM_MQ
 from mqsel.language.selector import read_selector
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
@@ -53,7 +56,7 @@ examples:
   mqsel route --count --why bridges.conf messages.jsonl.gz
   mqsel route --into deliveries --format lenses --type weight=int32 subscriptions.parquet records.jsonl
   mqsel route --count subs.mqsc messages.jsonl
-  mqsel route --count export.xml    (an export of Artemis has messages, and the filters of its queues)
+  mqsel route --count export.xml    (the queues of an export of Artemis: who gets its messages)
   mqsel route --spark --count subscriptions.txt 'messages/day=*/*.parquet'
 """
 
@@ -90,14 +93,15 @@ def _route(arguments: argparse.Namespace) -> int:
     if arguments.count and arguments.into:
         raise MqselError("--count prints no messages: --into has none to write", hint="leave one of them out")
     raising = arguments.errors == "raise"
+    is_export = not arguments.files and _is_export(arguments.selectors)
     ask = Ask(
         counting=arguments.count,
         raising=raising,
         limit=arguments.limit,
         format=arguments.format or "json",
         types=types_of(arguments),
+        bound=is_export,
     )
-    is_export = not arguments.files and _is_export(arguments.selectors)
     if is_export:  # it has the messages, too
         arguments.files = [arguments.selectors]
     files = files_of(arguments)
@@ -105,12 +109,7 @@ def _route(arguments: argparse.Namespace) -> int:
         raise MqselError("--why reads the messages again: stdin cannot be", hint="put them into a file")
     if arguments.selectors == "-" and "-" in files:
         raise MqselError("stdin has the selectors: it cannot have the messages, too", hint="name the files at the end")
-    try:
-        selectors, is_damaged = _read(arguments)
-    except MqselError as error:
-        if is_export and error.message == _NONE_LEFT:
-            error.hint = "a queue without a filter gets every message of its address; name messages behind the export"
-        raise
+    selectors, is_damaged = _read(arguments, _unfiltered(arguments.selectors) if is_export else ())
     folder = None if arguments.into is None else Folder(Path(arguments.into))
     report = RouteReport(ask, selectors, folder, as_json=arguments.json)
     run(arguments, files, selectors, Route if folder else RouteInJSON, report)
@@ -127,6 +126,15 @@ def _is_export(name: str) -> bool:
     return False
 
 
+def _unfiltered(path: str) -> list[str]:
+    """Return the queues of an export without a filter: each gets every message of its address."""
+    with opened_messages(path) as (_, content):
+        for piece in pieces(content, "artemis", path):
+            head = b"" if isinstance(piece, FileError) else piece.raw
+            return [queue for queue, binding in bindings(head).items() if not binding.filter]
+    return []
+
+
 def _say_why(arguments: argparse.Namespace, files: list[str], key: str, matcher: Matcher) -> None:
     """Print what keeps a key from getting a message: the files are read again."""
     selector = read_selector(matcher.selector, matcher.dialect)
@@ -135,11 +143,16 @@ def _say_why(arguments: argparse.Namespace, files: list[str], key: str, matcher:
     )
     with redirect_stderr(io.StringIO()):  # what is wrong with the files has been said
         run(arguments, files, matcher, Why, desk)
-    say(f"{visible(shortened(key))}: " + profiled(selector, desk.total).sentences[0])
+    made = profiled(selector, desk.total)
+    why = "what it selects is of other addresses" if made else made.sentences[0]
+    say(f"{visible(shortened(key))}: {why}")
 
 
-def _read(arguments: argparse.Namespace) -> tuple[SelectorSet[str], bool]:
+def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[SelectorSet[str], bool]:
     """Read the selectors, and report the faulty ones.
+
+    Args:
+        all_keys: further keys, whose selectors select every message.
 
     Returns: the set, and whether a file was damaged.
     """
@@ -156,6 +169,7 @@ def _read(arguments: argparse.Namespace) -> tuple[SelectorSet[str], bool]:
             pairs[key] = one.text if one.dialect == usual else compile_selector(one.text, dialect=one.dialect)
         except SelectorError as error:
             faulty[key] = error
+    pairs |= {key: compile_selector("TRUE", dialect=ARTEMIS) for key in all_keys if key not in read}
     faulty |= made.admit(pairs)
     for key in [*faulty][: 1 if raising else _SHOWN]:
         complain_of(read[key], faulty[key], key)

@@ -68,7 +68,7 @@ def run(
         records = _on_spark(arguments, files, selects, job, report)
     else:
         listed = listed_files(files)
-        is_for_queues = is_following or getattr(arguments, "ask_broker", False)
+        is_for_queues = is_following or any(getattr(arguments, name, None) for name in ("ask_broker", "browsed"))
         if is_for_queues or any(map(is_queue, files)):
             from mqsel.cli.queues import sourced  # noqa: PLC0415 (TLS is slow to import)
 

@@ -62,7 +62,7 @@ def add(commands: Commands) -> None:
     made.add_argument("--json", action="store_true", help="print one JSON object")
     add_given(made)
     add_ways(made)
-    add_queues(made, can_ask=True)
+    add_queues(made, can_ask=True, can_limit=True)
 
 
 def _filter_of(queue: str, path: str) -> Matcher:

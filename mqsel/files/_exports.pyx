@@ -181,7 +181,12 @@ cdef class Elements(Splitter):
             self.given = bad_line(self.path, self.line_of(at), "a declaration of XML: exports have none")
             self.is_over = True
             return GIVEN
-        return self.pass_tag(at)
+        if self.pass_tag(at) == MORE:
+            return MORE
+        if is_name(at, "</message", 9):
+            self.given = bad_line(self.path, self.line_of(at), "a message ends here that has no beginning")
+            return GIVEN
+        return PASSED
 
     cdef int pass_tag(self, const uint8_t *at) noexcept:
         """Pass a tag, and count what is open. Returns MORE or PASSED."""

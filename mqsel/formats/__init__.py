@@ -30,7 +30,6 @@ __all__ = [
     "Row",
     "Rows",
     "decoder",
-    "first_note",
     "inspect",
     "names_of",
     "properties",
@@ -75,11 +74,6 @@ def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccs
     found, sources, offsets, notes, structures = held.inspect(message)
     _put_back(key, held)
     return Inspection(Rows(found, sources, offsets), tuple(notes), tuple(structures))
-
-
-def first_note(message: bytes, *, strip: bool = False, ccsid: int | None = None) -> str:
-    """Return what was skipped first of a message that a decoder has counted as noted: decoders only count."""
-    return "".join(map(str, inspect(message, strip=strip, ccsid=ccsid).notes[:1]))
 
 
 # Idle decoders, by (names, strip, ccsid): laying the names out takes longer than a message. A decoder

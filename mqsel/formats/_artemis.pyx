@@ -196,6 +196,15 @@ cdef inline const uint8_t *attribute_end(const uint8_t *at, const uint8_t *stop,
     return at + 1
 
 
+cdef const uint8_t *attributes_end(const uint8_t *at, const uint8_t *stop) noexcept:
+    """Pass all attributes of a tag, up to its end."""
+    cdef Piece name, value
+    name.size = 1
+    while at != NULL and name.size:
+        at = attribute_end(at, stop, &name, &value)
+    return at
+
+
 cdef const uint8_t *empty_end(const uint8_t *at, const uint8_t *stop, const char *end, Py_ssize_t size) noexcept:
     """Pass the end of an element that has nothing inside: /> or > and the tag that ends it."""
     if at[0] == c"/":
@@ -322,6 +331,7 @@ cdef class ArtemisDecoder(Decoder):
         """Fill the record from an element. UNREAD is for `artemis`."""
         cdef const uint8_t *end
         cdef Py_ssize_t slot
+        cdef bint are_properties
         for slot in range(self.record.count):
             value_null(&self.record.values[slot])
         for slot, text in self.constants:
@@ -335,10 +345,15 @@ cdef class ArtemisDecoder(Decoder):
         while True:
             at = blanks(at, stop)
             end = word(at, stop, "<properties", 11)
+            are_properties = end != NULL
+            if end == NULL:
+                end = word(at, stop, "<queues", 7)
             if end != NULL:
-                at = self.read_properties(end, stop)
-            elif word(at, stop, "<queues", 7) != NULL:
-                at = self.pass_queues(at + 7, stop)
+                if end < stop and end[0] == c"/":
+                    at = word(end, stop, "/>", 2)
+                else:
+                    end = word(end, stop, ">", 1)
+                    at = self.read_properties(end, stop) if are_properties else self.pass_queues(end, stop)
             elif word(at, stop, "<body", 5) != NULL:
                 at = self.pass_body(at + 5, stop)
             else:
@@ -375,9 +390,6 @@ cdef class ArtemisDecoder(Decoder):
     cdef const uint8_t *read_properties(self, const uint8_t *at, const uint8_t *stop) except? NULL:
         cdef Piece name, value, attribute, text, kind
         cdef int slot, number
-        if at < stop and at[0] == c"/":
-            return word(at, stop, "/>", 2)
-        at = word(at, stop, ">", 1)
         while at != NULL:
             at = blanks(at, stop)
             if stop - at < 10 or memcmp(at, "<property", 9) != 0:
@@ -414,30 +426,19 @@ cdef class ArtemisDecoder(Decoder):
         return NULL
 
     cdef const uint8_t *pass_queues(self, const uint8_t *at, const uint8_t *stop) noexcept:
-        cdef Piece name, value
-        if at < stop and at[0] == c"/":
-            return word(at, stop, "/>", 2)
-        at = word(at, stop, ">", 1)
         while at != NULL:
             at = blanks(at, stop)
             if stop - at < 7 or memcmp(at, "<queue", 6) != 0:
                 return word(at, stop, "</queues>", 9)
-            at += 6
-            name.size = 1
-            while name.size:
-                at = attribute_end(at, stop, &name, &value)
-                if at == NULL:
-                    return NULL
-            at = empty_end(at, stop, "</queue>", 8)
+            at = attributes_end(at + 6, stop)
+            if at != NULL:
+                at = empty_end(at, stop, "</queue>", 8)
         return NULL
 
     cdef const uint8_t *pass_body(self, const uint8_t *at, const uint8_t *stop) noexcept:
-        cdef Piece name, value
-        name.size = 1
-        while name.size:
-            at = attribute_end(at, stop, &name, &value)
-            if at == NULL:
-                return NULL
+        at = attributes_end(at, stop)
+        if at == NULL:
+            return NULL
         if at[0] == c"/":
             return word(at, stop, "/>", 2)
         while True:

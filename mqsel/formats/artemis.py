@@ -131,6 +131,33 @@ def _tags(message: bytes) -> Iterator[_Tag]:
         _fail(f"the message ends before </{around[-1].decode(errors='replace') if around else 'message'}>", end)
 
 
+_BINDING = re.compile(rb"<queue-binding((?:\s+" + _NAME + rb"\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*/?>")
+
+
+class Binding(NamedTuple):
+    """What an export says of a queue."""
+
+    address: str
+    filter: str
+
+
+def bindings(head: bytes) -> dict[str, Binding]:
+    """Return by their names the queues that what stands before the messages of an export lists."""
+    found = {}
+    for binding in _BINDING.findall(head):
+        texts = {name: unescaped(double or single) for name, double, single in _ATTRIBUTE.findall(binding)}
+        found[texts.get(b"name") or ""] = Binding(texts.get(b"address") or "", texts.get(b"filter-string") or "")
+    return found
+
+
+def queues(message: bytes) -> list[str]:
+    """Return the queues in which a message is.
+
+    Raises: DecodeError: the markup is damaged.
+    """
+    return [unescaped(tag.attributes.get(b"name", b"")) or "" for tag in _tags(message) if tag.path == _QUEUE]
+
+
 _PROPERTY = (b"message", b"properties", b"property")
 _QUEUE = (b"message", b"queues", b"queue")
 _PARTS = {(b"message", b"properties"): "properties", (b"message", b"body"): "body"}

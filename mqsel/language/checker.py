@@ -345,16 +345,6 @@ def _touches_dashes(text: str, span: errors.Span) -> bool:
     return any(left <= place <= right for place in dashes(text))
 
 
-_FAILING = frozenset((Sign, Arithmetic, Computed))
-_TESTS = frozenset((Identifier, Comparison, Between, In, Like))
-
-
-def may_err(order: Sequence[Node]) -> bool:
-    """Report whether some of the nodes of a tree may be ERR: none is without these, if no test is by itself."""
-    outcomes = [node.other for node in order if type(node) in _TESTS]  # type: ignore[union-attr]
-    return Truth.ERR in outcomes or not _FAILING.isdisjoint(map(type, order))
-
-
 # ---- constants: language §5 --------------------------------------------------------------------------------------
 
 Value = Truth | int | float | str | bytes

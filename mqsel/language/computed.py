@@ -128,7 +128,7 @@ def evaluator(test: Computed) -> Callable[[Sequence[Any]], Truth]:
 
     Operands are computed from the left, all of them: what a lazy product does not compute is not looked at.
     """
-    rules = _Rules(test.dialect)
+    rules = _Rules(test.dialect, test.expression)
     order = walk(test.expression)
     places = {id(node): place for place, node in enumerate(order)}
     read = dict.fromkeys(one.name for one in order if isinstance(one, Identifier))
@@ -163,8 +163,9 @@ def evaluator(test: Computed) -> Callable[[Sequence[Any]], Truth]:
 class _Rules:
     """What the operators of a dialect yield. A value is None for NULL, a Truth for that of a condition, or ERR."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, root: Node) -> None:
         self.dialect = dialect
+        self.root = root if dialect.connectives == "matched" else None
         self.is_narrow = dialect.integers == "narrow"
         self.is_wide = dialect.integers in ("long", "unbounded")
         self.others = core_of(dialect).others
@@ -338,6 +339,8 @@ class _Rules:
             self.comparison(Comparison(sign, node.operand, node.low), operand, bound)
             for sign, bound in zip(BOUNDS[is_outside], (low, high), strict=True)
         ]
+        if node is self.root and not is_outside and tests[0] is Truth.UNKNOWN:
+            return Truth.UNKNOWN  # an AND, which ends there
         found = self.joined(tests[0], tests[1], is_and=not is_outside)
         return NOT[found] if is_negation else found
 

@@ -155,6 +155,11 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "kleene": Choice("AND and OR are those of Kleene, and end where they are decided", "SQL-92"),
         "eager": Choice("both sides are evaluated, and ERR of either is ERR"),
         "first": Choice("AND is its first operand that is not TRUE, OR its first that is; else the last"),
+        "matched": Choice(
+            "those of Kleene; but an AND under no NOT ends at UNKNOWN, too, if something behind its first operand can "
+            "be ERR",
+            "ActiveMQ; Artemis",
+        ),
     },
     "ordering": {
         "numbers": Choice("`<` and its like compare numbers; of anything else they are a mismatch", "Syntax; Jakarta"),
@@ -595,6 +600,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "ACTIVEMQ": {
         **_ACTIVEMQ,
         "words": "xpath",
+        "connectives": "matched",
         "not_modelled": "activemq",
         "narrow_types": "casts",
         "like_escapes": "wild",
@@ -603,6 +609,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         **_ACTIVEMQ,
         "quoted_names": "double",
         "words": "xpath",
+        "connectives": "matched",
         "prefix": "hyphens",
         "not_modelled": "artemis",
         "narrow_types": "gaps",

@@ -332,6 +332,16 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
     return order
 
 
+_FAILING = frozenset((Sign, Arithmetic, Computed))
+_TESTS = frozenset((Identifier, Comparison, Between, In, Like))
+
+
+def may_err(order: Sequence[Node]) -> bool:
+    """Report whether some of the nodes of a tree may be ERR: none is without these, if no test is by itself."""
+    outcomes = [node.other for node in order if type(node) in _TESTS]  # type: ignore[union-attr]
+    return Truth.ERR in outcomes or not _FAILING.isdisjoint(map(type, order))
+
+
 def with_children(node: Node, below: Sequence[Node]) -> Node:
     """Return the same node with other sub-expressions, as many as it has."""
     if isinstance(node, (Arithmetic, Call, And, Or)):

@@ -24,6 +24,7 @@ from mqsel.language.nodes import (
     Not,
     Or,
     children,
+    may_err,
     sign_of,
     walk,
     with_children,
@@ -42,23 +43,44 @@ _EXACT_SINGLE = 1 << 24
 def settled(root: Node, dialect: Dialect) -> Node:
     """Return a tree in which each test is one of the core, or a `Computed`."""
     made: dict[int, Node] = {}
+    is_matching = dialect.connectives == "matched"
+    matched = _matched(root) if is_matching else ()
+    failing: set[int] = set()
     count = 0
     for node in walk(root, _CONNECTIVES):
         if isinstance(node, _CONNECTIVES):
             new = with_children(node, [made[id(one)] for one in children(node)])
+            fails = [id(one) in failing for one in children(node)]
             if isinstance(new, (And, Or)):
-                new = new._replace(rule=dialect.connectives)
+                is_first = id(node) in matched and isinstance(new, And) and any(fails[1:])
+                new = new._replace(rule=("first" if is_first else "kleene") if is_matching else dialect.connectives)
         else:
             new = _outcome(node, dialect)
             core = _core(new, dialect)
             if core is None or core != node:
                 names = {one.name: one for one in walk(node) if type(one) is Identifier}
-                new = Computed(tuple(names.values()), node, dialect, node.span, count, core)
+                is_evaluated = is_matching and isinstance(node, Between) and id(node) not in matched
+                by = dialect.replace(connectives="kleene") if is_evaluated else dialect
+                new = Computed(tuple(names.values()), node, by, node.span, count, core)
                 count += 1
             else:
                 new = core
+            fails = [may_err(walk(new))]
+        if any(fails):
+            failing.add(id(node))
         made[id(node)] = new
     return made[id(root)]
+
+
+def _matched(root: Node) -> set[int]:
+    """Return the identities of the nodes under AND and OR alone: of these a product asks only whether they are TRUE."""
+    found, stack = set(), [root]
+    while stack:
+        node = stack.pop()
+        found.add(id(node))
+        if isinstance(node, (And, Or)):
+            stack += node.operands
+    return found
 
 
 def _outcome(node: Node, dialect: Dialect) -> Node:

@@ -29,7 +29,7 @@ import typing
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
-from mqsel.language.checker import Value, apply, compared, literal_value, may_err
+from mqsel.language.checker import Value, apply, compared, literal_value
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -47,6 +47,7 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    may_err,
     unparse,
     walk,
     with_children,

@@ -14,7 +14,6 @@ from functools import partial
 from typing import NamedTuple, cast
 
 from mqsel.errors import SelectorLimitError, Span
-from mqsel.language.checker import may_err
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -32,6 +31,7 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    may_err,
 )
 from mqsel.language.operators import BOUNDS, FAILING
 from mqsel.language.selector import Selector

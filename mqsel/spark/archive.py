@@ -16,14 +16,13 @@ from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_
 from mqsel.analysis.compare.contract import OF_DESCRIPTOR, Contract, Observed
 from mqsel.columns.lookup import type_of
 from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
-from mqsel.formats import inspect
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.matcher import Matcher
 from mqsel.spark.audience import refuse_streams
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.planning import arrow_layout, check_batches, plan
-from mqsel.spark.raw import MessageColumn, message_text, where
+from mqsel.spark.raw import MessageColumn, inspected, message_text, where
 from mqsel.spark.ship import as_utf8, groups, guard
 from mqsel.values import TYPES
 
@@ -135,7 +134,7 @@ def _inspected(message: bytes, held: MessageColumn) -> dict[str, Any]:
 
     Raises: DecodeError.
     """
-    return {one.name: one.value for one in inspect(message, strip=held.strip, ccsid=held.ccsid).rows}
+    return {one.name: one.value for one in inspected(message, held.options()).rows}
 
 
 def _sources(rows: DataFrame, held: Layout) -> Iterator[PropertySource]:
@@ -212,14 +211,13 @@ def messages(options: str, batches: Iterable[pa.RecordBatch]) -> Observed:
         batches: of one column.
     """
     total, chosen = Observed(), json.loads(options)
-    own = chosen["decoder"]
     for batch in batches:
         for message in batch.columns[0].to_pylist():
             if message is None:
                 total.skipped += 1
                 continue
             try:
-                found = inspect(message, strip=own["strip"], ccsid=own["ccsid"]).rows
+                found = inspected(message, options).rows
             except DecodeError:
                 total.skipped += 1
                 if chosen["raising"]:

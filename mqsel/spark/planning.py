@@ -253,7 +253,7 @@ def _message_plan(
     if selector.naming == "folded":
         message_decoder(selector, messages)  # refuses
     check_batches(rows)
-    sources = message_sources(dict.fromkeys(selector.names.values()), sql)
+    sources = message_sources(dict.fromkeys(selector.names.values()), sql, messages)
     return Plan(
         selector.text,
         selector.dialect,

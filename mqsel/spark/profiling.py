@@ -241,7 +241,7 @@ def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> t
     decode = message_decoder(whole, messages)
     for row in rows.select(F.expr(text)).limit(_SAMPLE).collect():
         with suppress(DecodeError, TypeError):
-            profiler.take_raw(bytes(row[0]), "mq", decode(bytes(row[0])))
+            profiler.take_raw(bytes(row[0]), messages.format, decode(bytes(row[0])))
     held = profiler.account.held
     names = [*held]
     near_by, near = _near(names, {other for one in held.values() for other in one.others})
@@ -258,7 +258,7 @@ def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> t
     )
     # The state of the column itself comes last of the array.
     order = [*range(len(held)), len(names), *range(len(held), len(names))]
-    sources = [*message_sources(names, text), PropertySource(messages.path, "bytes", text, text)]
+    sources = [*message_sources(names, text, messages), PropertySource(messages.path, "bytes", text, text)]
     read = [sources[place] for place in order]
     places = {source.name: place for place, source in enumerate(read)}
     columns = [F.col("found")[number] for number in range(parts)]

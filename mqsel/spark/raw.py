@@ -1,4 +1,4 @@
-"""Columns of raw IBM MQ messages: decoded and evaluated in one Arrow function, on the executors.
+"""Columns of raw messages, of IBM MQ or AMQP 1.0: decoded and evaluated in one Arrow function, on the executors.
 
 A message that cannot be read is NULL and does not fail the task, unless errors are to be raised. Follows
 spark §7 and §9; the bytes are read by `mqsel.formats`.
@@ -17,12 +17,12 @@ from mqsel import _messages
 from mqsel.analysis.explain.account import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outcomes_of_parts
 from mqsel.columns.wordings import damaged_column
 from mqsel.errors import ArgumentError, DecodeError
-from mqsel.formats import decoder, first_note
+from mqsel.formats import FORMATS, Inspection, amqp, decoder, inspect
 from mqsel.formats._decoder import Decoder
 from mqsel.formats.jms import JMS
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
 from mqsel.machine.compiler import lower
@@ -47,41 +47,47 @@ class MessageColumn(NamedTuple):
     Attributes:
         path: the column, of type binary.
         types: for a property, the type of its column in `mqsel.spark.properties`.
-        strip, ccsid, invalid_names: as for ``matcher.filter(format="mq")``.
+        format: of the messages, a name of `mqsel.formats.FORMATS`.
+        own: what else `matcher.filter` takes for this format, as JSON.
         raising: a message that cannot be read fails the task.
     """
 
     path: str
     types: Mapping[str, str]
-    strip: bool
-    ccsid: int | None
-    invalid_names: str | None
+    format: str
+    own: str
     raising: bool
 
     def options(self, **more: Any) -> str:
         """Write as JSON what the executors need to know."""
-        own = {"strip": self.strip, "ccsid": self.ccsid, "invalid_names": self.invalid_names}
-        return json.dumps({"decoder": own, "raising": self.raising, **more})
+        own = json.loads(self.own)
+        return json.dumps({"format": self.format, "decoder": own, "raising": self.raising, **more})
+
+    def type_of(self, name: str) -> str:
+        """Return the type that a property has by its name; empty if it may have any."""
+        return "" if self.format == "amqp" and name not in amqp.JMS else TYPES_BY_NAME.get(name, "")
 
 
 def mq_message(
     path: str,
     *,
+    format: str = "mq",  # noqa: A002 (the word of the command line)
     types: Mapping[str, str] | None = None,
     strip: bool = False,
     ccsid: int | None = None,
     invalid_names: str | None = None,
     errors: str = "null",
 ) -> MessageColumn:
-    """Describe a binary column of IBM MQ messages: MQMD (or MQRFH2 alone), headers, data.
+    """Describe a binary column of messages: of IBM MQ, MQMD (or MQRFH2 alone), headers, data; or of AMQP 1.0.
 
-    A match option, such as ``Root.MQMD.MsgId = "0x…"``, is compared as a queue manager does.
+    Of IBM MQ, a match option, such as ``Root.MQMD.MsgId = "0x…"``, is compared as a queue manager does.
 
     Args:
         path: the column, or a path to it as in `mqsel.spark.layout`.
+        format: "mq" or "amqp".
         types: for `mqsel.spark.properties`: the types of columns that are not known by their names, as those of the
             MQMD and of JMS are. A selector needs none: each message says of which types its properties are.
-        strip, ccsid, invalid_names: as for ``matcher.filter(format="mq")``.
+        strip, ccsid, invalid_names: as for ``matcher.filter(format="mq")``; of AMQP there are none.
         errors: what a message that cannot be read is: "null", counted by `mqsel.spark.profile`, or "raise".
 
     Raises: ArgumentError: an argument that cannot be.
@@ -90,9 +96,12 @@ def mq_message(
         raise ArgumentError(f"the column of the messages is {path!r}: expected its name")
     if errors not in ("null", "raise"):
         raise ArgumentError(f"errors is {errors!r}: expected 'null' or 'raise'")
-    made = MessageColumn(path, known_types(types), bool(strip), ccsid, invalid_names, errors == "raise")
-    decoder("mq", (), strip=strip, ccsid=ccsid, invalid_names=invalid_names)  # or refuses
-    return made
+    if format not in ("mq", "amqp"):
+        raise ArgumentError(f"format is {format!r}: expected 'mq' or 'amqp'")
+    given: dict[str, Any] = {"strip": bool(strip), "ccsid": ccsid, "invalid_names": invalid_names}
+    own = {name: value for name, value in given.items() if value or format == "mq"}
+    decoder(format, (), **own)  # or refuses
+    return MessageColumn(path, known_types(types), format, json.dumps(own), errors == "raise")
 
 
 def where(
@@ -134,9 +143,9 @@ def message_text(rows: DataFrame | StructType | str, messages: MessageColumn) ->
     return PropertySources(rows, as_layout(None)).binary(messages.path)
 
 
-def message_sources(names: Iterable[str], text: str) -> tuple[PropertySource, ...]:
+def message_sources(names: Iterable[str], text: str, messages: MessageColumn) -> tuple[PropertySource, ...]:
     """Return where properties come from: the column, and their types where the names tell."""
-    return tuple(PropertySource(name, TYPES_BY_NAME.get(name, ""), text, text) for name in names)
+    return tuple(PropertySource(name, messages.type_of(name), text, text) for name in names)
 
 
 def message_call(selector: Selector, place: str, messages: MessageColumn) -> Call:
@@ -170,8 +179,8 @@ def message_properties(
     """Return typed columns of properties: one Arrow function for all of them."""
     types = {}
     for name in names:
-        type_name = look_up(messages.types, name) or TYPES_BY_NAME.get(name)
-        if type_name is None:
+        type_name = look_up(messages.types, name) or messages.type_of(name)
+        if not type_name:
             raise wordings.undeclared(name)
         types[name] = type_name
     if not types:
@@ -211,13 +220,33 @@ def _read(options: str) -> dict[str, Any]:
 
 def _decoder(matcher: Matcher, options: str) -> Decoder:
     """Return what reads for a matcher."""
-    return matcher.decoder("mq", **_read(options)["decoder"])
+    chosen = _read(options)
+    return matcher.decoder(chosen["format"], **chosen["decoder"])
 
 
 def _decoder_of(names: Sequence[str], dialect: Dialect, options: str) -> Decoder:
     """Return what reads properties, whoever takes them."""
-    chosen = _read(options)["decoder"]
-    return decoder("mq", names, **{**chosen, "invalid_names": rule_of_names(dialect, chosen["invalid_names"])})
+    chosen = _read(options)
+    own, row = chosen["decoder"], FORMATS[chosen["format"]]
+    if row.has_mqmd:
+        own = {**own, "invalid_names": rule_of_names(dialect, own["invalid_names"])}
+    if row.has_naming:
+        own = {**own, "naming": core_of(dialect).naming}
+    return decoder(chosen["format"], names, **own)
+
+
+def inspected(message: bytes, options: str) -> Inspection:
+    """Return all that a message has.
+
+    Args:
+        options: those of a `MessageColumn`.
+
+    Raises: DecodeError.
+    """
+    chosen = _read(options)
+    if chosen["format"] != "mq":
+        return FORMATS[chosen["format"]].inspect(message, {})
+    return inspect(message, strip=chosen["decoder"]["strip"], ccsid=chosen["decoder"]["ccsid"])
 
 
 def _validated(column: pa.Array) -> pa.Array:
@@ -309,7 +338,6 @@ def notes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Strin
     """
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    chosen = _read(options)["decoder"]
     reader = _decoder(_loaded(program), options)
     found: list[str | None] = []
     for message in columns[0].to_pylist():
@@ -320,7 +348,7 @@ def notes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Strin
         if reader.noted == before:
             found.append(None)
         else:
-            found.append("" if before else first_note(message, strip=chosen["strip"], ccsid=chosen["ccsid"]))
+            found.append("" if before else "".join(map(str, inspected(message, options).notes[:1])))
     return pa.array(found, pa.string())
 
 

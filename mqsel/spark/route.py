@@ -343,9 +343,9 @@ def planned(
     said = [left_out(faulty)] * bool(faulty)
     if isinstance(held, MessageColumn):
         text = message_text(rows, held)
-        made.decoder("mq")  # or refuses
+        made.decoder(held.format)  # or refuses
         sql, why = "", f"the properties are in the bytes of the messages in {text}"
-        sources, raw = message_sources(made.properties, text), (text, held)
+        sources, raw = message_sources(made.properties, text, held), (text, held)
     else:
         sources, missing = sources_of(made, made.properties, made.in_any_case, rows, held)
         said += [*missing, *_surprises(made, rows, held, sources)]

@@ -175,7 +175,7 @@ def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> 
 
     chosen = _read(options)
     selectors = opened(held)
-    decode = selectors.decoder("mq", **chosen["decoder"])
+    decode = selectors.decoder(chosen["format"], **chosen["decoder"])
     found: list[list[Any] | None] = []
     for raw in columns[0].to_pylist():
         try:

@@ -258,6 +258,7 @@ def test_what_no_export_has() -> None:
     ("data", "error"),
     [
         (b"hello\n", (1, "the file has no messages of Artemis: expected XML as artemis data exp writes it")),
+        (b"<messages><message ></message>\n< message ></message></messages>", (2, "a message ends here that has no ")),
         (b"<a><!DOCTYPE x></a>" + b" " * 20, (1, "a declaration of XML: exports have none")),
         (b"<messages>\n<message >\n<message ></message></messages>", (2, "the message has no end: another one begins")),
         (
@@ -348,7 +349,7 @@ def test_an_export_brings_its_selectors(path: str, tmp_path: Path, capsys: pytes
     pytest.importorskip("tree_sitter_xml")
     wanted = len(_selected(path, "color = 'blue' AND AMQPriority >= 4", dialect=mqsel.ARTEMIS))
     assert wanted
-    assert _run(capsys, "route", "--count", path)[:2] == (0, f"blue\t{wanted}\n")
+    assert _run(capsys, "route", "--count", path)[:2] == (0, f"blue\t{wanted}\nall\t200\n")
     assert _run(capsys, "route", "--into", str(tmp_path / "into"), path)[0] == 0
     assert len(exports.read((tmp_path / "into" / "blue.xml").read_bytes())) == wanted
     found = json.loads(_run(capsys, "why", "--json", "--queue", "blue", path)[1])
@@ -356,6 +357,41 @@ def test_an_export_brings_its_selectors(path: str, tmp_path: Path, capsys: pytes
     status, _, err = _run(capsys, "why", "--queue", "all", path)
     assert (status, "has no filter of a queue 'all'\n  hint: the queues with filters are 'blue'" in err) == (2, True)
     assert _run(capsys, "selectors", path)[1].startswith("blue\torders\tcolor = 'blue' AND AMQPriority >= 4\t")
+
+
+def test_a_queue_gets_messages_of_its_address(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A queue without a filter gets every message of its address and none of another one, as do those with filters."""
+    pytest.importorskip("tree_sitter_xml")
+    head = exports.head({"blue": "color = 'blue'", "all": ""}).replace(
+        "   </bindings>",
+        "".join(
+            f'<queue-binding address="{address}" filter-string="{text}" name="{name}" routing-type="ANYCAST"/>\n'
+            for address, name, text in (
+                ("news", "other", ""),
+                ("news", "other blue", "color = &apos;blue&apos;"),
+                ("none", "empty", ""),
+            )
+        )
+        + "   </bindings>",
+    )
+    rng = random.Random("addresses")
+    messages = [exports.message(rng, number) for number in range(90)]
+    of_news = [one.replace('name="orders"', 'name="other"') for one in messages[60:]]
+    file = tmp_path / "export.xml"
+    file.write_text(head + "".join(messages[:60] + of_news) + exports.TAIL, encoding="utf-8")
+    decoded = exports.read(file.read_bytes())
+    blue = [mqsel.compile("color = 'blue'", dialect=mqsel.ARTEMIS).matches(one) for one in decoded]
+
+    status, out, err = _run(capsys, "route", "--count", "--why", str(file))
+    assert (status, dict(line.split("\t") for line in out.splitlines())) == (
+        0,
+        {
+            "blue": str(sum(blue[:60])), "all": "60", "other": "30", "other blue": str(sum(blue[60:])), "empty": "0",
+        },
+    )  # fmt: skip
+    assert sum(blue[:60]) > 0 and "'empty': what it selects is of other addresses" in err
+    first = json.loads(_run(capsys, "route", "--limit", "1", str(file))[1])
+    assert "all" in first["subscribers"] and "other" not in first["subscribers"]
 
 
 def test_other_commands(path: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -517,10 +553,7 @@ _HEADERS = (
 
 @pytest.mark.brokers
 def test_as_the_broker_decides(tmp_path: Path) -> None:
-    """500 selectors select of the broker's own export the messages that the broker's filters select.
-
-    But for those on which a selector fails: of these the broker decides without its right side more often than asked.
-    """
+    """500 selectors select of the broker's own export the messages that the broker's filters select."""
     for tool in ("java", "javac", "mvn"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
@@ -566,9 +599,9 @@ def test_as_the_broker_decides(tmp_path: Path) -> None:
         for number, letter in enumerate(wanted):
             truth = matcher.truth(decode(held[number]))
             failed += truth == Truth.ERR
-            if truth != Truth.ERR and (truth == Truth.TRUE) != (letter == "T"):
+            if (truth == Truth.TRUE) != (letter == "T"):
                 wrong.append(f"{text!r} of message {number}: the broker {letter}, mqsel {truth!r}")
     assert not wrong, "\n".join(wrong[:20])
     assert refused <= 5
-    assert failed < 500 * 120 // 20
+    assert failed > 100
     assert sum("T" in one and "F" in one for one in answers) > 50

@@ -9,8 +9,6 @@ was read before.
 
 from __future__ import annotations
 
-import array
-import json
 import pickle
 import random
 import struct
@@ -21,12 +19,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import amqp
-from fuzzing import begun
+from fuzzing import Column, corpus, fuzz
 
 from mqsel import _messages, formats
 from mqsel.errors import DecodeError
 
-VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "formats" / "amqp.jsonl"
 CODES = [*amqp.FIXED, *amqp.SIZED, *amqp.COMPOUND, 0x00, 0x75, 0xFF]
 HEADERS = [name for name in amqp.properties(b"\0\x53\x70\x45") if name.startswith("JMS")]
 
@@ -55,22 +52,6 @@ def mutated(rng: random.Random, data: bytes) -> bytes:
             case _:
                 changed[at:at] = bytes([rng.choice(CODES)]) * rng.choice((1, 1, 3, 99, 1000))
     return bytes(changed)
-
-
-class Column:
-    """An Arrow column of one message, in memory that ends with it: what reads on is seen by a sanitizer."""
-
-    type = "binary"
-    offset = 0
-
-    def __init__(self, raw: bytes) -> None:
-        self.raw = raw
-
-    def __len__(self) -> int:
-        return 1
-
-    def buffers(self) -> list[Any]:
-        return [None, struct.pack("ii", 0, len(self.raw)), array.array("B", self.raw)]
 
 
 def by_name(decode: Any, raw: bytes, wanted: dict[str, Any]) -> None:
@@ -125,24 +106,13 @@ def check(rng: random.Random, raw: bytes, old: Any) -> bool:
 
 
 def main() -> int:
-    seed, is_time = begun(__doc__)
-    rng = random.Random(seed)
-    corpus = [bytes.fromhex(json.loads(line)["message"]) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
-    corpus = [raw for raw in corpus if len(raw) < 2000]
+    known = corpus("amqp", 2000)
     old = formats.decoder("amqp", (*HEADERS, "a", "m.a"))
-    tried = read = 0
-    while is_time():
-        whole = rng.choice(corpus) if rng.random() < 0.3 else amqp.random_message(rng)
-        for _ in range(5):
-            tried += 1
-            raw = whole if rng.random() < 0.3 else mutated(rng, whole)
-            try:
-                read += check(rng, raw, old)
-            except BaseException:
-                print(f"failing bytes: {raw.hex()}", flush=True)
-                raise
-    print(f"{tried} tried, {read} read")
-    return 0
+
+    def draw(rng: random.Random) -> bytes:
+        return rng.choice(known) if rng.random() < 0.3 else amqp.random_message(rng)
+
+    return fuzz(__doc__, draw, mutated, lambda rng, raw: check(rng, raw, old))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ may depend on what was read before.
 
 from __future__ import annotations
 
-import array
-import json
 import math
 import pickle
 import random
@@ -22,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from fuzzing import begun
+from fuzzing import Column, corpus, fuzz
 
 import mqsel
 from mqsel import _messages, formats
@@ -32,7 +30,6 @@ from mqsel.formats.mqmd import CCSIDS, HEADERS, MQFMT_MD_EXTENSION, MQFMT_RF_HEA
 from mqsel.formats.mqrfh2 import DT, GROUPED_FOLDERS, PLAIN_FOLDERS
 from mqsel.values import Float32, Int8, Int16, Int32
 
-VECTORS = Path(__file__).resolve().parent.parent / "vectors" / "formats" / "mq.jsonl"
 LENGTHS = (0, 1, 2, 3, 4, 8, 35, 36, 37, 40, 72, -1, -2, -4, 2**31 - 1, 2**31 - 4, -(2**31), 1200, 1208, 273, 546)
 FOLDERS = (*GROUPED_FOLDERS, *PLAIN_FOLDERS, "psc", "my", "Root", "JMSx")
 PIECES = [
@@ -140,22 +137,6 @@ def outcome(read: Any, raw: bytes) -> tuple[str, Any]:
         return "error", str(error)
 
 
-class Column:
-    """An Arrow column of one message, in memory that ends with it: what reads on is seen by a sanitizer."""
-
-    type = "binary"
-    offset = 0
-
-    def __init__(self, raw: bytes) -> None:
-        self.raw = raw
-
-    def __len__(self) -> int:
-        return 1
-
-    def buffers(self) -> list[Any]:
-        return [None, struct.pack("ii", 0, len(self.raw)), array.array("B", self.raw)]
-
-
 def check(rng: random.Random, raw: bytes, decoders: list[Any]) -> bool:
     """Read one message in every way."""
     kind, found = outcome(formats.properties, raw)
@@ -185,10 +166,7 @@ def check(rng: random.Random, raw: bytes, decoders: list[Any]) -> bool:
 
 
 def main() -> int:
-    seed, is_time = begun(__doc__)
-    rng = random.Random(seed)
-    corpus = [bytes.fromhex(json.loads(line)["message"]) for line in VECTORS.read_text(encoding="utf-8").splitlines()]
-    corpus = [raw for raw in corpus if len(raw) < 5000]
+    known = corpus("mq", 5000)
     texts = (
         "color = 'blue' AND a > 5",
         "JMSPriority > 4 AND my.group.inner IS NULL",
@@ -198,19 +176,14 @@ def main() -> int:
     decoders = [mqsel.compile(text).decoder("mq") for text in texts]
     jms = mqsel.compile("JMS_IBM_Format = 'MQSTR' AND JMS_IBM_MQMD_Offset = 0 AND a > 5", dialect=mqsel.JMS)
     decoders.append(jms.decoder("mq"))
-    tried = read = 0
-    while is_time():
-        whole = rng.choice(corpus) if rng.random() < 0.7 else made(rng)
-        for _ in range(20):
-            tried += 1
-            raw = mutated(rng, whole) if rng.random() < 0.99 else rng.randbytes(rng.randrange(500))
-            try:
-                read += check(rng, raw, decoders)
-            except BaseException:
-                print(f"failing bytes: {raw.hex()}", flush=True)
-                raise
-    print(f"{tried} tried, {read} read")
-    return 0
+
+    def draw(rng: random.Random) -> bytes:
+        return rng.choice(known) if rng.random() < 0.7 else made(rng)
+
+    def change(rng: random.Random, whole: bytes) -> bytes:
+        return mutated(rng, whole) if rng.random() < 0.99 else rng.randbytes(rng.randrange(500))
+
+    return fuzz(__doc__, draw, change, lambda rng, raw: check(rng, raw, decoders), each=20)
 
 
 if __name__ == "__main__":

@@ -339,6 +339,11 @@ def test_why_inspect_contract_route(broker: StandIn, capfdbinary: pytest.Capture
     assert code == 0 and b"1 of 5 messages is selected" in out
     code, out, _ = run(capfdbinary, "inspect", "--limit", "2", url)
     assert code == 0 and out.decode().count(f"{url}, message ") == 2 and f"{url}, message 2\n".encode() in out
+    before = broker.credit
+    code, out, _ = run(capfdbinary, "why", "--limit", "3", "weight > 2", url)
+    assert code == 0 and b"1 of 3 messages is selected" in out and broker.credit == before + 3
+    code, out, err = run(capfdbinary, "contract", "--limit", "3", url)
+    assert code == 0 and b'"least": 1, "greatest": 3' in out and err.startswith("3 messages")
     code, out, _ = run(capfdbinary, "contract", url)
     assert code == 0 and b'"weight": {"type": "int64", "least": 1, "greatest": 5, "required": true}' in out
     (tmp_path / "subscribers").write_text("heavy\tweight > 4\n")
@@ -388,6 +393,8 @@ def test_passwords_of_commands(
         (("match", "--follow", "a = 1", "amqp://h/q", "amqp://h/r"), "--follow goes on with one queue"),
         (("why", "--ask-broker", "a = 1", "amqp://h/q", "file"), "--ask-broker is for queues of running brokers"),
         (("match", "--ask-broker", "--limit", "1", "a = 1", "amqp://h/q"), "--limit, -l and -q leave some out"),
+        (("why", "--ask-broker", "--limit", "1", "a = 1", "amqp://h/q"), "--limit, -l and -q leave some out"),
+        (("contract", "--limit", "1", "x.jsonl"), "--limit is for queues of running brokers: a file is named, too"),
         (("match", "--ask-broker", "--follow", "a = 1", "amqp://h/q"), "--follow has no end"),
         (("match", "-j", "2", "a = 1", "amqp://h/q"), "a queue is read by one process"),
         (("match", "--spark", "a = 1", "amqp://h/q"), "Spark reads no queues"),

@@ -1,6 +1,7 @@
 """What each broker answers for a message: an evaluator that shares nothing with mqsel.
 
-`answer` returns "T", "F", "U", "E" (the selector fails on this message) or "P" (its text is refused).
+`answer` returns "T", "F", "U", "E" (the selector fails on this message) or "P" (its text is refused); "FU" where the
+product selects nothing, and does not say which of both it is.
 """
 
 from __future__ import annotations
@@ -22,14 +23,21 @@ class Failed(Exception):  # noqa: N818 - what the product answers, no error of t
     """The product fails on this message."""
 
 
-def answer(name: str, text: str, properties: Properties) -> str:
-    """Return what the product answers for one message: T, F, U, E or P."""
+def answer(name: str, text: str, properties: Properties, *, is_below: bool = False) -> str:
+    """Return what the product answers for one message: T, F, U, E or P, or FU for F or U.
+
+    Args:
+        is_below: whether the text stands under NOT in another one.
+    """
     product = PRODUCTS[name]
     tree = read(name, text)
     if tree is None:
         return "P"
+    message = _Message(product, properties)
     try:
-        return _Message(product, properties).condition(tree)
+        if product.matches and not is_below:
+            return "T" if message.selects(tree) else message.unselected(tree)
+        return message.condition(tree)
     except Failed:
         return "E"
 
@@ -41,11 +49,46 @@ def _truth(value: object) -> str:
     return "T" if value else "F"
 
 
+def ends_early(name: str, text: str) -> bool:
+    """Report whether a product may end the evaluation of a text before it knows whether it is FALSE or UNKNOWN."""
+    tree = read(name, text)
+    return tree is not None and PRODUCTS[name].matches and _has_and(tree)
+
+
+def _has_and(tree: Tree) -> bool:
+    """Report whether an AND stands under no NOT; BETWEEN is one."""
+    if tree[0] == "between":
+        return not tree[4]
+    return tree[0] == "and" or (tree[0] == "or" and any(map(_has_and, tree[1:])))
+
+
 class _Message:
     def __init__(self, product: Product, properties: Properties) -> None:
         self.product = product
         self.properties = properties
         self.java = product.grammar == "activemq"
+
+    def selects(self, tree: Tree) -> bool:
+        """Report whether a condition under no NOT is TRUE: what is evaluated for that is less than for its truth."""
+        match tree:
+            case ("and", left, right):
+                return self.selects(left) and self.selects(right)
+            case ("or", left, right):
+                return self.selects(left) or self.selects(right)
+            case ("between", operand, low, high, False):
+                return self.comparison(">=", operand, low) == "T" and self.comparison("<=", operand, high) == "T"
+        return self.condition(tree) == "T"
+
+    def unselected(self, tree: Tree) -> str:
+        """Return F or U for a condition that is not TRUE; FU where an AND may have ended before it was FALSE."""
+        if tree[0] == "between" and not tree[4]:
+            first = self.comparison(">=", tree[1], tree[2])
+            return first if first != "T" else self.comparison("<=", tree[1], tree[3])
+        try:
+            truth = self.condition(tree)
+        except Failed:
+            return "FU"
+        return "FU" if truth == "F" and _has_and(tree) else truth
 
     def condition(self, tree: Tree) -> str:
         product = self.product

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, shared
-from products.answers import Properties
+from products.answers import Properties, ends_early
+from products.reading import PRODUCTS
 
 BUILD = ROOT / "build" / "products"
 # The folders of the adapters, by product.
@@ -49,10 +50,21 @@ public final class Terms {
 
 
 def ask(product: str, cases: Sequence[tuple[str, Properties]]) -> list[str]:
-    """Return what the engine answers in each case: T, F, U, E or P. Skips where the engine is not to be had."""
+    """Return what the engine answers in each case: T, F, U, E, P, or FU where it stops before that is known.
+
+    Skips where the engine is not to be had.
+    """
     lines = [_line(*case) for case in cases]
     if product in JAVA:
-        answers = _run(["java", "-Xss16m", "-cp", _java(JAVA[product]), "O"], lines)
+        class_path = _java(JAVA[product])
+        answers = _run(["java", "-Xss16m", "-cp", class_path, "O"], lines)
+        if PRODUCTS[product].matches:
+            matching = os.pathsep.join((str(BUILD / JAVA[product] / "matching"), class_path))
+            matches = _run(["java", "-Xss16m", "-cp", matching, "O"], lines)
+            answers = [
+                match if match != "F" else "FU" if truth in "FE" and ends_early(product, text) else truth
+                for (text, _), match, truth in zip(cases, matches, answers, strict=True)
+            ]
     else:
         if product == "rabbitmq-jms":
             terms = _run(["java", "-cp", _java("sjx"), "Terms"], [line.partition(" ")[0] for line in lines])
@@ -122,10 +134,19 @@ def _java(name: str) -> str:
         written = [str(folder / "Terms.java")]
     classes = folder / "classes"
     class_path = os.pathsep.join((str(classes), f"{folder / 'lib'}/*"))
-    subprocess.run(
-        ["javac", "-nowarn", "-cp", class_path, "-d", str(classes), *written], check=True, capture_output=True
-    )
+    _compiled(class_path, classes, written)
+    matching = folder / "matching"
+    matching.mkdir(exist_ok=True)
+    if (adapter := Path(written[-1])).name == "E.java":  # a broker asks its engine only whether a selector matches
+        text = adapter.read_text(encoding="utf-8").replace(").evaluate(", ").matches(")
+        (matching / "E.java").write_text(text, encoding="utf-8")
+        _compiled(class_path, matching, [str(matching / "E.java")])
     return class_path
+
+
+def _compiled(class_path: str, classes: Path, written: list[str]) -> None:
+    command = ["javac", "-nowarn", "-cp", class_path, "-d", str(classes), *written]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 @functools.cache

@@ -37,6 +37,7 @@ class Product(NamedTuple):
     whole: bool = True  # nothing may follow the selector
     null_equality: str = "unknown"  # left: NULL on the left alone is UNKNOWN; value: NULL is a value
     connectives: str = "kleene"  # left: UNKNOWN on the left decides AND; eager: both sides are evaluated
+    matches: bool = False  # asks AND and OR under no NOT whether they are TRUE: an AND ends at UNKNOWN, too
     mismatch: str = "negated"  # <> between types is TRUE; false; order: types are ordered
     in_mismatch: str = "U"
     like_mismatch: str = "F"
@@ -86,9 +87,11 @@ _ACTIVEMQ = Product(
 )
 
 PRODUCTS = {
-    "activemq": _ACTIVEMQ._replace(casts=True),
+    "activemq": _ACTIVEMQ._replace(casts=True, matches=True),
     "artemis": _ACTIVEMQ._replace(
-        hyphens="hyphenated_props:", words=_with(_JAVACC, quoted=_QUOTED, name=_NAME, sign=_SIGNS)
+        matches=True,
+        hyphens="hyphenated_props:",
+        words=_with(_JAVACC, quoted=_QUOTED, name=_NAME, sign=_SIGNS),
     ),
     "qpid-broker-j": _ACTIVEMQ._replace(
         words=_with(_JAVACC, quoted=_QUOTED, name=_NAME, sign=_SIGNS),

@@ -65,7 +65,7 @@ def test_measured_answers(product: str, ours: bool) -> None:
             returned = (our_answer if ours else answer)(product, text, message)
             if returned == NOT_MODELLED:
                 not_modelled += 1
-            elif wanted != returned:
+            elif not _agree(wanted, returned):
                 wrong.append(f"{text!r}: wanted {wanted}, returned {returned}")
 
     assert compared > 370
@@ -87,21 +87,27 @@ def _compare_ours(product: str, cases: list[tuple[str, Properties]], wanted: lis
     wrong = [
         f"{text!r} of {message}: wanted {letter}, mqsel {ours}"
         for (text, message), letter, ours in zip(cases, wanted, returned, strict=True)
-        if ours not in (letter, NOT_MODELLED)
+        if ours != NOT_MODELLED and not _agree(ours, letter)
     ]
 
     assert not wrong, f"{len(wrong)} of {len(cases)}\n" + "\n".join(wrong[:20])
     assert returned.count(NOT_MODELLED) <= len(cases) // 100
 
 
-def _compare(product: str, rng: random.Random, count: int) -> None:
+def _agree(one: str, other: str) -> bool:
+    """Report whether two answers may be the same: FU is F or U."""
+    return not {*one}.isdisjoint(other)
+
+
+def _compare(product: str, rng: random.Random, count: int, each: int = 1) -> None:
     texts = selectors.Selectors(product, rng)
-    cases = [(texts.text(), selectors.message(product, rng)) for _ in range(count)]
+    drawn = [texts.text() for _ in range(count)]
+    cases = [(text, selectors.message(product, rng)) for text in drawn for _ in range(each)]
     returned = engines.ask(product, cases)
     wrong = [
         f"{text!r} of {message}: the engine {theirs}, here {ours}"
         for (text, message), theirs in zip(cases, returned, strict=True)
-        if theirs != (ours := answer(product, text, message))
+        if not _agree(theirs, ours := answer(product, text, message))
     ]
 
     assert {*"TFUP"} <= {*returned}
@@ -112,8 +118,8 @@ def _compare(product: str, rng: random.Random, count: int) -> None:
 @pytest.mark.brokers
 @pytest.mark.parametrize("product", [name for name in PRODUCTS if name != "qpid-cpp"])
 def test_engines(product: str) -> None:
-    """5,000 random selectors, each over a random message, have the engine's own answers, from mqsel, too."""
-    _compare(product, random.Random(f"products {product}"), 5_000)
+    """5,000 random selectors, each over random messages, have the engine's own answers, from mqsel, too."""
+    _compare(product, random.Random(f"products {product}"), 5_000, 20 if PRODUCTS[product].matches else 1)
 
 
 def test_sample_of_artemis() -> None:

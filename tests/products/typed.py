@@ -18,7 +18,7 @@ Typed = dict[str, tuple[str, Any]]
 
 KINDS = {"int8": "byte", "int16": "short", "int32": "int", "int64": "long", "float32": "float", "float64": "double"}
 _NAMES = {kind: name for name, kind in KINDS.items()}
-_TRUTHS = {"T": "TRUE", "F": "FALSE", "U": "UNKNOWN", "E": "ERR", "P": "refused"}
+_TRUTHS = {"T": "TRUE", "F": "FALSE", "U": "UNKNOWN", "E": "ERR", "P": "refused", "FU": "FALSE|UNKNOWN"}
 _VALUES = {"T": ("boolean", True), "F": ("boolean", False), "U": ("null", None), "E": ("error", None)}
 
 
@@ -62,7 +62,7 @@ def is_sent(product: str, kind: str, value: Any) -> bool:
 
 
 def truth(product: str, text: str, typed: Typed) -> str:
-    """Return what the product answers, by the name of the truth value."""
+    """Return what the product answers, by the name of the truth value; those that it does not part joined by |."""
     return _TRUTHS[answers.answer(product, text, _properties(typed))]
 
 
@@ -71,7 +71,8 @@ def value(product: str, subject: Node, typed: Typed, dialect: Dialect) -> tuple[
     if isinstance(subject, Identifier):
         return typed.get(subject.name, ("null", None))
     if isinstance(subject, Computed):
-        return _VALUES[answers.answer(product, unparse(subject.expression, dialect), _properties(typed))]
+        text, is_below = unparse(subject.expression, dialect), subject.dialect.connectives == "kleene"
+        return _VALUES[answers.answer(product, text, _properties(typed), is_below=is_below)]
     tree = read(product, f"{unparse(subject, dialect)} = 0")
     assert tree is not None
     try:

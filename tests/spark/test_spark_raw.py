@@ -6,6 +6,7 @@ import random
 import struct
 from typing import Any, NamedTuple
 
+import amqp
 import pytest
 
 import mqsel
@@ -20,7 +21,7 @@ from mqsel.values import Float32, Int8, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
-from mqsel.spark import column, mq_message, plan, profile, properties, raw
+from mqsel.spark import column, mq_message, plan, profile, properties, raw, route
 
 pa = pytest.importorskip("pyarrow")
 
@@ -295,6 +296,80 @@ class _Column(NamedTuple):
 
     def buffers(self) -> list[Any]:
         return [None, pa.py_buffer(struct.pack(f"{len(self.offsets)}i", *self.offsets)), pa.py_buffer(b"x" * 50)]
+
+
+# ---- AMQP 1.0 --------------------------------------------------------------------------------------------------------
+
+AMQP = [
+    None if number % 11 == 0 else one[: len(one) // 2] if number % 13 == 0 else one
+    for number, one in enumerate(
+        amqp.message(number % 10, {"color": ("red", "blue", "grün")[number % 3], "weight": number}, b"data")
+        for number in range(100)
+    )
+]
+RED = "color = 'red' AND weight > 50"
+PRIORITIES = {"JMS": "NOT (JMSPriority > 4)", "QPID_CPP": "amqp.priority > 3", "RABBITMQ": "h.priority > 3"}
+
+
+@pytest.fixture(scope="module")
+def amqp_frame(spark: Any) -> Any:
+    """Messages of AMQP 1.0, in order, in two partitions; NULLs, and some that are cut."""
+    rows = [(number, None if one is None else bytearray(one)) for number, one in enumerate(AMQP)]
+    return spark.createDataFrame(rows, "id int, value binary").coalesce(2).cache()
+
+
+def _wanted_of_amqp(text: str, dialect: str) -> list[str]:
+    matcher = mqsel.compile(text, dialect=dialect)
+    decode, wanted = matcher.decoder("amqp"), []
+    for message in AMQP:
+        try:
+            wanted.append("UNKNOWN" if message is None else matcher.evaluate(decode(message)).name)
+        except errors.DecodeError:
+            wanted.append("UNKNOWN")
+    return wanted
+
+
+@pytest.mark.parametrize("dialect", PRIORITIES)
+def test_columns_of_amqp_messages(amqp_frame: Any, dialect: str) -> None:
+    """Invariant: of messages of AMQP, too, the Column = decoder and machine, by the names of the dialect."""
+    where = mq_message("value", format="amqp")
+    texts = [RED, PRIORITIES[dialect]]
+    made = [column(text, amqp_frame, properties=where, dialect=dialect) for text in texts]
+    got = amqp_frame.select("id", *(one.alias(f"m{number}") for number, one in enumerate(made))).orderBy("id").collect()
+    for number, text in enumerate(texts):
+        wanted = _wanted_of_amqp(text, dialect)
+        assert [TRUTHS[row[number + 1]] for row in got] == wanted, text
+        assert len({*wanted}) == 3
+
+
+def test_amqp_messages_are_counted_routed_and_taken_apart(amqp_frame: Any) -> None:
+    """`profile` counts those that cannot be read, `route` gives them no key, `properties` NULL; or the task fails."""
+    where = mq_message("value", format="amqp", types={"color": "string", "weight": "int64"})
+    wanted = _wanted_of_amqp(RED, "JMS")
+    cut = sum(number % 13 == 0 and number % 11 != 0 for number in range(100))
+    made = profile(RED, amqp_frame, properties=where, dialect=JMS)
+    assert (made.messages, made.parts[0].true, made.parts[0].unknown) == (
+        100, wanted.count("TRUE"), wanted.count("UNKNOWN"),
+    )  # fmt: skip
+    assert (made.properties[-1].name, made.properties[-1].unread) == ("value", cut)
+
+    keys = route({"red": RED}, amqp_frame, properties=where, dialect=JMS)
+    found = amqp_frame.select("id", keys.alias("keys")).orderBy("id").collect()
+    assert [row.id for row in found if row["keys"]] == [row for row, one in enumerate(wanted) if one == "TRUE"]
+
+    columns = properties(amqp_frame, ["color", "weight", "JMSPriority"], properties=where)
+    for number, row in enumerate(amqp_frame.select("id", *columns).orderBy("id").collect()):
+        is_read = number % 11 and number % 13
+        color = ("red", "blue", "grün")[number % 3]
+        assert tuple(row) == ((number, color, number, number % 10) if is_read else (number, None, None, None))
+
+    strict = mq_message("value", format="amqp", errors="raise")
+    with pytest.raises(Exception, match=r"DecodeError: .*\[record \d+"):
+        amqp_frame.select(column("color = 'red'", amqp_frame, properties=strict)).collect()
+    with pytest.raises(errors.ArgumentError, match="format is 'json': expected 'mq' or 'amqp'"):
+        mq_message("value", format="json")
+    with pytest.raises(errors.ArgumentError, match="format 'amqp' does not take these options: ccsid"):
+        mq_message("value", format="amqp", ccsid=500)
 
 
 def test_offsets_of_a_column_are_not_trusted() -> None:

@@ -8,19 +8,25 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import amqp
+import exports
 import pytest
 from printer import amqsbcg_text
 
 import mqsel
+import mqsel.files
+from mqsel import cli
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError, SelectorError
 from mqsel.files.framings import length_prefixed
 from mqsel.files.qload import qload_text
 from mqsel.formats import mq
+from mqsel.formats.records import SCHEMAS
 from mqsel.values import Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
@@ -159,6 +165,59 @@ def test_many_selectors_on_spark(spark: Any, tmp_path: Path) -> None:
         "blue": sum(row.get("color") == "blue" for row in ROWS),
         "heavy": sum(row.get("weight", 0) > 900 for row in ROWS),
     }
+
+
+def _of_brokers() -> dict[str, bytes]:
+    """Return files as other brokers and their tools write them, with about a third of blue messages in each."""
+    rng = random.Random("brokers")
+    records = {
+        "a": [
+            {**{key: {} for key in SCHEMAS["a"].signs}, "type": "TextMessage", "stringProperties": {"color": color}}
+            for color in _drawn(rng)
+        ],
+        "service-bus": [
+            {**dict.fromkeys(SCHEMAS["service-bus"].signs), "properties": {"color": color}} for color in _drawn(rng)
+        ],
+        "rabbitmq": [
+            {**dict.fromkeys(SCHEMAS["rabbitmq"].signs), "properties": {"headers": {"color": color}}}
+            for color in _drawn(rng)
+        ],
+        "amazon-mq": [
+            {**dict.fromkeys(SCHEMAS["amazon-mq"].signs), "properties": {"color": color}} for color in _drawn(rng)
+        ],
+    }
+    made = {kind: json.dumps(rows).encode() for kind, rows in records.items()}
+    event = {"eventSource": "aws:mq", "eventSourceArn": "arn", "messages": records["amazon-mq"]}
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in records["a"])
+    messages = [amqp.message(number % 10, {"color": color}, b"x") for number, color in enumerate(_drawn(rng))]
+    return {
+        **made,
+        "amazon-mq event": json.dumps(event).encode(),
+        "a lines": lines,
+        "artemis": exports.export(rng, 900),
+        "amqp": b"".join(map(length_prefixed, messages)),
+    }
+
+
+def _drawn(rng: random.Random) -> list[str]:
+    return [rng.choice(("blue", "red", "green")) for _ in range(60)]
+
+
+@pytest.mark.parametrize("name", _of_brokers())
+def test_messages_of_other_brokers(spark: Any, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Invariant: the executors select of a file, by its first bytes, the messages that `match` selects here."""
+    path = tmp_path / "messages"
+    path.write_bytes(_of_brokers()[name])
+    wanted = [bytes(one) for one in mqsel.files.filter(str(path), "color = 'blue'")]
+    spark.dataSource.register(DataSource)
+    reader = spark.read.format("mqsel").option("selector", "color = 'blue'").option("columns", "color string")
+    found = reader.load(str(path)).collect()
+
+    assert cli.main(["match", "--count", "color = 'blue'", str(path)]) == 0
+    assert int(capsys.readouterr().out) == len(found) == len(wanted) > 5
+    for row, one in zip(found, wanted, strict=True):  # before the first one is what stands before all of an export
+        assert one.strip().endswith(bytes(row.raw).strip()) and len(row.raw) > 20
+    assert {row.color for row in found} == {"blue"}
 
 
 def test_parquet_is_left_to_spark(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ class Ask(NamedTuple):
         apart: whether messages come in lists, one an item, rather than together.
         placed: whether an item is a pair: the place of the message, as in a `Complaint`, and the message.
         given: the contract that messages are held against; None for none.
+        bound: whether the selectors are those of the queues of an export, which get messages of their addresses alone.
     """
 
     invert: bool = False
@@ -56,6 +57,7 @@ class Ask(NamedTuple):
     apart: bool = False
     placed: bool = False
     given: Contract | None = None
+    bound: bool = False
 
 
 class Complaint(NamedTuple):
@@ -553,14 +555,25 @@ class Route(Job):
     def __init__(self, selects: SelectorSet[Any], ask: Ask) -> None:
         super().__init__(selects, ask)
         self._head = b""
+        self._addresses: dict[str, str] = {}  # of the queues of an export
         self._unclaimed = 0
         if ask.format != "parquet":
             self._decode = reader(ask.format, selects, types=dict(ask.types))
 
     def read(self, data: bytes) -> Any:
-        return self.selects.match(self._decode(data))
+        keys = self.selects.match(self._decode(data))
+        if not keys or not self.ask.bound:
+            return keys
+        from mqsel.formats.artemis import queues  # noqa: PLC0415 (few files are exports)
+
+        there = {self._addresses.get(queue, queue) for queue in queues(data)}  # by default a queue has its own
+        return [key for key in keys if self._addresses.get(key) in there]
 
     def pass_over(self, piece: Piece) -> None:
+        if self.ask.bound and not self._addresses:
+            from mqsel.formats.artemis import bindings  # noqa: PLC0415 (likewise)
+
+            self._addresses = {queue: binding.address for queue, binding in bindings(piece.raw).items()}
         if not FORMATS[self.ask.format].is_lines:
             self._head = self._head or piece.raw
 
