@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from mqsel.cli.arguments import Commands, command
+from mqsel.cli.configuration import configured
 from mqsel.cli.report import escaped, print_json, say
 from mqsel.errors import MqselError
 from mqsel.testing.cases import Verdict, judged, read_cases
@@ -35,7 +36,8 @@ def add(commands: Commands) -> None:
 
 
 def _test(arguments: argparse.Namespace) -> int:
-    cases = [case for file in arguments.files for case in read_cases(file)]
+    configuration = configured()
+    cases = [case for file in arguments.files for case in read_cases(file, configuration.dialect_of)]
     verdicts = [judged(case) for case in cases]
     if not arguments.json:
         print(f"TAP version 14\n1..{len(verdicts)}")

@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import Any
 
 from mqsel.errors import ArgumentError, UndocumentedError, shortened
@@ -556,6 +555,8 @@ def _shown(value: Any) -> str:
     shortest = range(1, 10) if type(value) is Float32 else (17,)
     texts = (f"{float(value):.{digits}g}" for digits in shortest)
     short = next((text for text in texts if Float32(float(text)) == value), repr(float(value)))
+    from decimal import Decimal  # noqa: PLC0415 (hardly ever needed, and slow to import)
+
     number = Decimal(short if type(value) is Float32 else repr(float(value)))
     sign, digits, _ = number.as_tuple()
     written = "".join(map(str, digits)).rstrip("0") or "0"

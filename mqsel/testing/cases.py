@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from mqsel.errors import FileError, MqselError, SelectorError, shortened
 from mqsel.files.wordings import fault, file_trouble
 from mqsel.formats.jsonl import message_from_json
 from mqsel.inventory import keys_of, read
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
+from mqsel.language.dialect import PRESETS, Dialect, as_dialect
 from mqsel.matcher import compile as compiled
 
 # What is wanted: how it is written, and which answers are that.
@@ -68,12 +68,18 @@ class Verdict(NamedTuple):
     why: str
 
 
-def read_cases(path: str | os.PathLike[str]) -> list[Case]:
+def read_cases(
+    path: str | os.PathLike[str], dialect_of: Callable[[str, str], str] = lambda _path, usual: usual
+) -> list[Case]:
     """Read the cases of a file.
 
     A case is an object with ``message``, ``want`` (true, false, "TRUE", "FALSE", "UNKNOWN" or "refused") and
     ``selector``, or in its place ``inventory`` and ``key``: a file of selectors, named from the folder of the cases,
     and the key of one of them. ``dialect`` and ``name`` may be left out.
+
+    Args:
+        path: of the file.
+        dialect_of: returns the dialect of selectors in a file, where a case names none, of its path and the usual one.
 
     Raises: FileError: the file cannot be read, or has none; an object is no case. The place is in it.
     """
@@ -83,7 +89,7 @@ def read_cases(path: str | os.PathLike[str]) -> list[Case]:
     except (OSError, ValueError) as error:
         raise file_trouble(str(path), fault(str(path), error)) from error
     known: dict[str, dict[str, tuple[str | None, str, str]]] = {}
-    cases = [_case(file, number, one, known) for number, one in _objects(str(path), text)]
+    cases = [_case(file, number, one, known, dialect_of) for number, one in _objects(str(path), text)]
     if not cases:
         raise FileError("the file has no case: expected JSON objects, one a line", path=str(path))
     return cases
@@ -104,7 +110,13 @@ def _objects(path: str, text: str) -> Iterator[tuple[int, Any]]:
         yield from enumerate(read, 1) if is_array else ((number, read),)
 
 
-def _case(file: Path, number: int, one: Any, known: dict[str, dict[str, tuple[str | None, str, str]]]) -> Case:
+def _case(
+    file: Path,
+    number: int,
+    one: Any,
+    known: dict[str, dict[str, tuple[str | None, str, str]]],
+    dialect_of: Callable[[str, str], str],
+) -> Case:
     def wrong(what: str) -> FileError:
         return FileError(f"case {number}: {what}", path=str(file))
 
@@ -123,13 +135,13 @@ def _case(file: Path, number: int, one: Any, known: dict[str, dict[str, tuple[st
         raise wrong(f"message is {shortened(json.dumps(one.get('message')))}: expected an object")
     if ("selector" in one) == ("inventory" in one) or ("inventory" in one) != ("key" in one):
         raise wrong("expected either selector, or inventory and key")
-    dialect = IBM_MQ
+    preset = dialect_of(str(file), "IBM_MQ")
     text = one.get("selector", "")
     if "inventory" in one:
         place = str(file.parent / one["inventory"])
         if place not in known:
             entries = list(read(place))
-            rows = [(entry.selector, entry.dialect, entry.reason) for entry in entries]
+            rows = [(entry.selector, dialect_of(place, entry.dialect), entry.reason) for entry in entries]
             known[place] = dict(zip(keys_of(entries), rows, strict=True))
         if one["key"] not in known[place]:
             listed = ", ".join(map(shortened, list(known[place])[:5])) or "none"
@@ -137,7 +149,7 @@ def _case(file: Path, number: int, one: Any, known: dict[str, dict[str, tuple[st
         text, preset, reason = known[place][one["key"]]
         if text is None:
             raise wrong(f"the selector of {shortened(one['key'])} cannot be known: {reason}")
-        dialect = PRESETS[preset]
+    dialect = PRESETS[preset]
     if "dialect" in one:
         try:
             dialect = as_dialect(one["dialect"])

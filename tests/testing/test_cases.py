@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -105,3 +106,18 @@ def test_files_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture
         assert str(tmp_path / name) in capsys.readouterr().err
     assert main(["test", "--junit", str(tmp_path), str(_written(tmp_path, CASES))]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_the_dialect_of_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A case that names no dialect has that of the configuration, as the command that checks its selector has it."""
+    if sys.version_info < (3, 11):
+        pytest.importorskip("tomli")
+    (tmp_path / "mqsel.toml").write_text('dialect = "ARTEMIS"\n', encoding="utf-8")
+    case = {"selector": "NOT color = 'red'", "message": {"color": "blue"}, "want": False}
+    (tmp_path / "cases.jsonl").write_text(f"{json.dumps(case)}\n{json.dumps({**case, 'dialect': 'JMS', 'want': True})}")
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["test", "--json", "cases.jsonl"]) == 0
+    assert [json.loads(line)["answer"] for line in capsys.readouterr().out.splitlines()] == ["FALSE", "TRUE"]
