@@ -75,6 +75,11 @@ def on_config(config: MkDocsConfig) -> None:
     config.markdown_extensions.append(Indented())  # type: ignore[arg-type]
 
 
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Show empty lines of what Python prints as that, not as doctest has to have them."""
+    return re.sub(r"^<BLANKLINE>$", "", markdown, flags=re.MULTILINE)
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the READMEs and pages of tables, and call all pages by their paths."""
     own = Path(config.docs_dir).relative_to(ROOT).as_posix()
