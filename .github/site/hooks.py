@@ -76,8 +76,8 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Show empty lines of what Python prints as that, not as doctest has to have them."""
-    return re.sub(r"^<BLANKLINE>$", "", markdown, flags=re.MULTILINE)
+    """Show tabs and empty lines in what is printed as a terminal does, not as Markdown and doctest have them."""
+    return re.sub(r"^<BLANKLINE>$", "", markdown.expandtabs(), flags=re.MULTILINE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -125,7 +125,7 @@ def _errors() -> Iterator[str]:
     for kind in vars(errors).values():
         if isinstance(kind, type) and issubclass(kind, errors.MqselError):
             yield f"\n::: mqsel.errors.{kind.__name__}\n    options:\n      heading_level: 3"
-    yield "\n## Reason codes"
+    yield "\n## Reason codes\n\n::: mqsel.errors.MQRC\n    options:\n      heading_level: 3"
     texts = _raised()
     for code in errors.MQRC:
         named = ", ".join(_naming(code))
