@@ -34,6 +34,7 @@ TAKEN = (
     "README.md",
     "bench/*.md",
     "bench/*.svg",
+    "mqsel/cli/*.json",
     "mqsel/**/README.md",
     ".github/*.md",
     ".github/*.png",
