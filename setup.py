@@ -6,6 +6,7 @@ tests/fuzz/fuzz_faults.py asks for.
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable
 from hashlib import sha256
@@ -92,6 +93,11 @@ class Extensions(build_ext):
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count() or 1
 
+    def run(self) -> None:
+        super().run()
+        if not self.inplace:  # an editable install has no manual pages
+            self.distribution.data_files = [("share/man/man1", manual_pages(Path(self.build_lib)))]
+
     def build_extensions(self) -> None:
         tree = create_dependency_tree(quiet=True)
         tools = (sys.version, Cython.__version__, vars(self.compiler).get("compiler_so"))
@@ -132,6 +138,17 @@ class Extensions(build_ext):
             whole.replace(kept)
         built.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(kept, built)  # with a time of now, so that it replaces whatever stands in the source tree
+
+
+def manual_pages(built: Path) -> list[str]:
+    """Return the pages of man, which the package that has just been built writes of its commands."""
+    folder = Path("build", "man")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    command = [sys.executable, ".github/site/manual.py", str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(built.resolve())}
+    subprocess.run(command, check=True, env=environment)  # noqa: S603 (ours alone)
+    return [path.as_posix() for path in sorted(folder.iterdir())]
 
 
 class Sources(sdist):

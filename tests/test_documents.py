@@ -18,7 +18,12 @@ import mqsel
 PACKAGE = Path(mqsel.__file__).parent
 DOCUMENTS = [path for path in (ROOT / "README.md", *sorted(PACKAGE.rglob("README.md"))) if path.exists()]
 NAMES = [path.relative_to(path.parents[len(path.parts) - len(ROOT.parts) - 1]).as_posix() for path in DOCUMENTS]
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TUTORIALS = sorted((ROOT / ".github" / "site" / "pages" / "tutorials").glob("*.md"))
+# What a tutorial needs beside the package; of Spark the fixture tells.
+EXTRAS = {"linter-in-ci": "tree_sitter_java", "lake-on-spark": "pyarrow"}
+LONG = ("lake-on-spark", "many-subscriptions")
+BLOCK = re.compile(r'^```(\w+)(?: title="([^"\n]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 CITED = re.compile(r"\b(language|formats|selection|spark|machine)((?:(?:,| and| to)? §\d+)+)")
 # The titles of public pages that a source may name.
 PAGES = re.compile(
@@ -31,8 +36,34 @@ def blocks(document: Path, language: str) -> list[tuple[int, str]]:
     """Return the line and the text of each block of code of *language*."""
     text = document.read_text(encoding="utf-8")
     return [
-        (text.count("\n", 0, found.start()) + 1, found[2]) for found in BLOCK.finditer(text) if found[1] == language
+        (text.count("\n", 0, found.start()) + 1, found[3]) for found in BLOCK.finditer(text) if found[1] == language
     ]
+
+
+def session(document: Path, line: int, text: str, names: dict[str, object]) -> str:
+    """Run a block of Python as if it were typed, and return in what it does not print what stands in it."""
+    assert text.startswith(">>>"), f"line {line}: a block of Python is a session, so that a test can run it"
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    typed = doctest.DocTestParser().get_doctest(text, names, document.name, str(document), line)
+    said: list[str] = []
+    runner.run(typed, out=said.append, clear_globs=False)
+    names.update(typed.globs)
+    return "".join(said)
+
+
+def printed(command: str, folder: Path) -> str:
+    """Return what a command line prints on a terminal: both streams, in their order."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    names = {**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(
+        ["bash", "-c", f"exec 2>&1; {command}"], check=False, cwd=folder, env=names, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def without_times(text: str) -> str:
+    """Return what is printed, but for the seconds that it took."""
+    return re.sub(r"\d+\.\d\d s$", "… s", text, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
@@ -45,13 +76,7 @@ def test_sessions(document: Path, request: pytest.FixtureRequest, monkeypatch: p
         pytest.skip("the sample files do not stand beside the tests")
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {}
-    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
-    said: list[str] = []
-    for line, text in sessions:
-        assert text.startswith(">>>"), f"line {line}: a block of Python is a session, so that a test can run it"
-        session = doctest.DocTestParser().get_doctest(text, names, document.name, str(document), line)
-        runner.run(session, out=said.append, clear_globs=False)
-        names = session.globs
+    said = [session(document, line, text, names) for line, text in sessions]
 
     assert "".join(said) == ""
 
@@ -71,6 +96,36 @@ def test_commands(document: Path, tmp_path: Path) -> None:
                     ["bash", "-c", command], check=False, cwd=tmp_path, env=names, capture_output=True, text=True
                 )
                 assert done.returncode == 0, f"line {line}: {command}\n{done.stderr}"
+
+
+@pytest.mark.parametrize(
+    "tutorial",
+    [pytest.param(path, marks=[pytest.mark.long] * (path.stem in LONG), id=path.stem) for path in TUTORIALS],
+)
+def test_tutorials(
+    tutorial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """A tutorial is done from top to bottom: files are written, commands print what stands there, Python does.
+
+    Blocks of `sh` need what a reader has, such as a queue manager, and are not run.
+    """
+    pytest.importorskip(EXTRAS.get(tutorial.stem, "mqsel"))
+    text = tutorial.read_text(encoding="utf-8")
+    if "pyspark" in text:
+        request.getfixturevalue("spark")
+    monkeypatch.chdir(tmp_path)
+    Path("bench").symlink_to(ROOT / "bench")
+    names: dict[str, object] = {}
+    for block in BLOCK.finditer(text):
+        language, file, body = block.groups()
+        if file:
+            Path(file).parent.mkdir(parents=True, exist_ok=True)
+            Path(file).write_text(body, encoding="utf-8")
+        elif language == "python":
+            assert session(tutorial, text.count("\n", 0, block.start()) + 1, body, names) == ""
+        elif language == "console":
+            for command, shown in COMMAND.findall(body):
+                assert without_times(printed(command, tmp_path)) == without_times(shown), command
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "pandas", "polars", "duckdb"])

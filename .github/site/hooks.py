@@ -1,0 +1,164 @@
+"""What mkdocs.yml cannot say: READMEs are pages where they stand, and so are tables of the package.
+
+A page is called by its path in the repository, so that one link holds there and on the site.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import json
+import os
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import griffe
+from markdown import Extension, Markdown
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files, InclusionLevel
+from pymdownx.slugs import slugify
+
+from mqsel import errors
+from mqsel.analysis.lint import RULES
+from mqsel.cli import _parser
+from mqsel.cli.rules import described
+from mqsel.formats.mqrfh2 import NOTES
+from mqsel.language.dialects import SOURCES
+
+ROOT = Path(__file__).parents[2]
+# Beside the pages of this folder.
+TAKEN = (
+    "README.md",
+    "bench/*.md",
+    "bench/*.svg",
+    "mqsel/cli/*.json",
+    "mqsel/**/README.md",
+    ".github/*.md",
+    ".github/*.png",
+    ".github/*.svg",
+)
+_SECTION = re.compile(r"^( *)(Returns|Yields|Raises): (?=\S)", re.MULTILINE)
+
+
+class Docstrings(griffe.Extension):
+    """Reads docstrings as we write them: those of stubs stand in what is compiled; `Raises: ` begins a section."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Complete the docstring of a class, function or attribute."""
+        if (
+            obj.docstring is None
+            and isinstance(obj.filepath, Path)
+            and obj.filepath.suffix == ".pyi"
+            and not obj.is_module
+        ):
+            compiled = import_module(obj.module.path)
+            for name in obj.path.removeprefix(f"{obj.module.path}.").split("."):
+                compiled = getattr(compiled, name, None)
+            text = inspect.getdoc(compiled) if callable(compiled) else None
+            obj.docstring = griffe.Docstring(text, parent=obj) if text else None
+        if obj.docstring:
+            obj.docstring.value = _SECTION.sub(r"\1\2:\n\1    ", obj.docstring.value)
+
+
+class Indented(Extension):
+    """Lets two blanks continue an item of a list, as they do where READMEs are shown otherwise."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Markdown's name)
+        """Set the width of a step."""
+        md.tab_length = 2
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Read lists as READMEs have them."""
+    config.markdown_extensions.append(Indented())  # type: ignore[arg-type]
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Show tabs and empty lines in what is printed as a terminal does, not as Markdown and doctest have them."""
+    return re.sub(r"^<BLANKLINE>$", "", markdown.expandtabs(), flags=re.MULTILINE)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the READMEs and pages of tables, and call all pages by their paths."""
+    own = Path(config.docs_dir).relative_to(ROOT).as_posix()
+    taken = InclusionLevel.INCLUDED  # though their paths have a folder that begins with a dot
+    paths = [path for pattern in (*TAKEN, f"{own}/**/*.*") for path in sorted(ROOT.glob(pattern))]
+    pages = [
+        File(path.relative_to(ROOT).as_posix(), str(ROOT), config.site_dir, use_directory_urls=False, inclusion=taken)
+        for path in paths
+    ]
+    for name, lines in {"commands": _commands, "rules": _rules, "errors": _errors}.items():
+        content = "\n".join(lines())
+        pages.append(File.generated(config, f"{own}/reference/{name}.md", content=content, inclusion=taken))
+    for page in pages:
+        page.dest_uri = page.dest_uri.removeprefix(f"{own}/").removeprefix(".github/")
+    return Files([*(one for one in files if one.src_dir != config.docs_dir), *pages])
+
+
+def _commands() -> Iterator[str]:
+    """Yield the help of each command."""
+    yield "# Commands\n\nWhat `mqsel COMMAND --help` prints. From a wheel come pages of man, too: `man mqsel-match`."
+    os.environ["COLUMNS"] = "100"  # which the help is written for
+    for name, parser in _parser([])[1].items():
+        yield f"\n## {name}\n\n```text\n{parser.format_help()}```"
+
+
+def _rules() -> Iterator[str]:
+    """Yield each rule of lint, as it stands in its row and in SARIF."""
+    yield "# Rules of lint\n\nWhat `mqsel lint` finds, and `mqsel lint --explain RULE` explains."
+    yield "What edits, contracts and comments do stands in [the manual](../../../../mqsel/analysis/README.md#1-lint)."
+    for rule in RULES:
+        shown = described(rule)
+        text, *rows = shown["help"]["text"].split("\n")
+        yield f"\n## {rule.code}\n\n<p><strong>{rule.severity}.</strong> {html.escape(text)}</p>\n\n<table>"
+        for name, _, row in (one.partition(": ") for one in rows):
+            yield f"<tr><th>{name}</th><td><code>{html.escape(row)}</code></td></tr>"
+        yield f"</table>\n\nThe document behind it: {SOURCES[rule.source]}"
+
+
+def _errors() -> Iterator[str]:
+    """Yield the classes of errors, and each reason code with where it is described, and an example."""
+    yield "# Errors\n\nEvery error is an `MqselError`. Many have a `reason`, a [reason code](#reason-codes) of IBM MQ."
+    yield "\n## Classes"
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, errors.MqselError):
+            yield f"\n::: mqsel.errors.{kind.__name__}\n    options:\n      heading_level: 3"
+    yield "\n## Reason codes\n\n::: mqsel.errors.MQRC\n    options:\n      heading_level: 3"
+    texts = _raised()
+    for code in errors.MQRC:
+        named = ", ".join(_naming(code))
+        yield f"\n### {code.name}\n\n{code.value}{f': {named}' if named else ''}.\n"
+        yield from (f"* `{key}`, a note of `mqsel inspect`: {text}" for key, reason, text in NOTES if reason is code)
+        if code in texts:
+            yield f"\n```text\n{texts[code]}\n```"
+
+
+def _naming(code: errors.MQRC) -> Iterator[str]:
+    """Yield links to the sections that name a reason code."""
+    named = re.compile(rf"\b({code.value}|{code.name})\b")
+    for path in sorted(ROOT.glob("mqsel/*/README.md")):
+        for section in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            title = section.partition("\n")[0]
+            if named.search(section):
+                folder = f"{path.parent.name} {title.partition(' ')[0]}" if title[0] == "§" else title
+                yield f"[{folder}](../../../../{path.relative_to(ROOT).as_posix()}#{slugify(case='lower')(title, '-')})"
+
+
+def _raised() -> dict[errors.MQRC, str]:
+    """Return the text of an error for reason codes: of the first vector that has each."""
+    texts: dict[errors.MQRC, str] = {}
+    for path in sorted((ROOT / "tests" / "vectors").rglob("*.jsonl")):
+        for vector in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            error = vector.get("error")
+            if not isinstance(error, dict) or "reason" not in error:
+                continue
+            reason = error["reason"]
+            code = errors.MQRC[reason] if isinstance(reason, str) else errors.MQRC(reason)
+            if code not in texts:
+                place = f"{error['structure']} at byte {error['offset']}; " if "structure" in error else ""
+                selector = errors.caret(vector["selector"], tuple(error["span"])) if "span" in error else []
+                texts[code] = "\n".join([f"{error['message']} [{place}{code}]", *selector])
+    return texts
