@@ -226,6 +226,7 @@ FormatName = Literal[
     "service-bus",
     "rabbitmq",
     "amazon-mq",
+    "amazon-rabbitmq",
 ]
 
 

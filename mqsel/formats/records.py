@@ -53,6 +53,7 @@ class Members(NamedTuple):
         maps: members of the record of which each has the properties of one type, by name; `tags` has the types.
         is_optional: a record without any may lack what holds them.
         values: the classes of values, where these are plain; by others records are not recognised.
+        has_octets: a text is an object: the numbers of its bytes, as UTF-8, are the member bytes.
     """
 
     path: Path
@@ -63,6 +64,7 @@ class Members(NamedTuple):
     maps: tuple[str, ...] = ()
     is_optional: bool = False
     values: tuple[type, ...] = (str, bytes)
+    has_octets: bool = False
 
 
 class RecordSchema(NamedTuple):
@@ -328,9 +330,32 @@ AMAZON_MQ = RecordSchema(
     members=Members(("properties",), is_optional=True),
 )
 
+AMAZON_RABBITMQ = RecordSchema(
+    name="amazon-rabbitmq",
+    title="events of Amazon MQ for RabbitMQ",
+    source="formats §9: amazon-rabbitmq; what is left out of rabbitmq is left out here",
+    has_types=True,
+    besides=("basicProperties", "redelivered", "data"),
+    is_signed=True,
+    signs=("basicProperties", "redelivered", "data"),
+    headers=(
+        *_with_names(
+            "RABBITMQ",
+            Header("JMSPriority", ("basicProperties", "priority"), "int32"),
+            Header("JMSMessageID", ("basicProperties", "messageId"), "string"),
+            Header("JMSCorrelationID", ("basicProperties", "correlationId"), "string"),
+            Header("JMSReplyTo", ("basicProperties", "replyTo"), "string"),
+        ),
+        Header("JMSType", ("basicProperties", "type"), "string"),
+        Header("JMSDeliveryMode", ("basicProperties", "deliveryMode"), "int32", DELIVERY_MODES),
+        Header("JMSRedelivered", ("redelivered",), "boolean"),
+    ),
+    members=Members(("basicProperties", "headers"), is_optional=True, values=(object,), has_octets=True),
+)
+
 SCHEMAS = {
     schema.name: schema
-    for schema in (CONNECT, CONNECT_IBM, LENSES, NIFI, PULSAR, DUMP, SERVICE_BUS, RABBITMQ, AMAZON_MQ)
+    for schema in (CONNECT, CONNECT_IBM, LENSES, NIFI, PULSAR, DUMP, SERVICE_BUS, RABBITMQ, AMAZON_MQ, AMAZON_RABBITMQ)
 }
 
 # Avro's JSON writes a value that may be null as {"string": "x"}. A map of properties is never taken for one: its only
@@ -615,6 +640,11 @@ class RecordReader:
             if value is None and place is not None:
                 raise bad_member(name, own, value)
             type_name = type_name or own
+        elif schema.has_octets and type(value) is dict and value.keys() == {"bytes"}:
+            try:
+                value = bytes(value["bytes"]).decode()
+            except UNREADABLE:
+                return self._lose(name, value)
         else:
             value = bare(value)
         if schema.type_suffix is not None and type_name is None:

@@ -32,7 +32,8 @@ def browse(
     """Yield the messages of a queue, as the broker sends them, in its order; none is consumed.
 
     A message that is in the queue from the first to the last is yielded once. Whether one is that comes or goes
-    meanwhile is for the broker to decide.
+    meanwhile is for the broker to decide. ActiveMQ Classic alone does not say where a queue ends: there it is where
+    nothing came for four drains within a second, and a browse may end early if the broker is slower.
 
     Args:
         url: ``amqp://USER@HOST:PORT/QUEUE``, or ``amqps://``; without a user the broker is asked to let in anybody.

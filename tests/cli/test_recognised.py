@@ -45,6 +45,10 @@ RECORDS: dict[str, dict[str, Any]] = {
     },
     "rabbitmq": {**dict.fromkeys(SCHEMAS["rabbitmq"].signs), "properties": {"headers": {"color": "blue"}}},
     "amazon-mq": {**dict.fromkeys(SCHEMAS["amazon-mq"].signs), "properties": {"color": "blue"}},
+    "amazon-rabbitmq": {
+        **dict.fromkeys(SCHEMAS["amazon-rabbitmq"].signs),
+        "basicProperties": {"headers": {"color": "blue"}},
+    },
     "pulsar": {"properties": {"color": "blue", "n": "1", "n_jsmtype": "int"}},
 }
 

@@ -36,6 +36,7 @@ AMAZON_MQ = {
     "destination": {"physicalName": "q"},
     "properties": {"index": "1"},
 }
+AMAZON_RABBITMQ = {"basicProperties": {"headers": {"n": 5}, "bodySize": 1}, "redelivered": False, "data": "eA=="}
 IBM = {"headers": {"JMS_IBM_Format": "MQSTR", "color": "blue"}, "value": "<order/>", "topic": "t"}
 PAIRS = {"headers": [{"key": "color", "value": "blue"}], "value": "<order/>", "topic": "t", "partition": 0}
 
@@ -64,6 +65,7 @@ CERTAIN = [
     ("service-bus", [SERVICE_BUS, {**SERVICE_BUS, "body": {"a": [1]}, "properties": {}}]),
     ("rabbitmq", [RABBITMQ, {**RABBITMQ, "properties": []}]),
     ("amazon-mq", [AMAZON_MQ, {**AMAZON_MQ, "properties": None}]),
+    ("amazon-rabbitmq", [AMAZON_RABBITMQ, {**AMAZON_RABBITMQ, "basicProperties": {"headers": None}}]),
 ]
 
 CHOICES = [

@@ -6,10 +6,12 @@ import os
 import shutil
 import socket
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from products import engines
 from products.engines import BUILD, _fetched, _want
 
 from mqsel.cli import main
@@ -127,6 +129,57 @@ def send_by_amqp(url: str, numbers: range) -> None:
             )
         )
     connection.close()
+
+
+def test_rabbitmq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """A stream is read by copy, from its first message, as often as asked; queues are refused, and keep theirs."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    queues = {"classic": "classic", "quorum": "quorum", "stream": "stream"}
+    names, server, environment = engines.rabbitmq(tmp_path, port, queues)
+    monkeypatch.setenv("MQSEL_PASSWORD", "guest")
+    log = (tmp_path / "out").open("wb")
+    running = [
+        subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        for command in (names, server)
+    ]
+    try:
+        end = time.monotonic() + 300
+        while b"Server startup complete" not in (tmp_path / "out").read_bytes():
+            assert running[1].poll() is None and time.monotonic() < end, (tmp_path / "out").read_text()[-2000:]
+            time.sleep(0.5)
+        connection = utils.BlockingConnection(f"amqp://guest:guest@127.0.0.1:{port}", timeout=60, allowed_mechs="PLAIN")
+        for name in queues:
+            sender = connection.create_sender(f"/queues/{name}")
+            for number in range(300):
+                sent = {"number": proton.int32(number), "color": ("red", "blue")[number % 2]}
+                sender.send(proton.Message(body=b"x", properties=sent, durable=True))
+            sender.close()
+
+        url = f"amqp://guest@127.0.0.1:{port}//queues"
+        decode = decoder("amqp", ["number"])
+        for _ in range(2):
+            assert [decode(one)["number"] for one in browse(f"{url}/stream")] == [*range(300)]
+        assert main(["match", "--count", "--dialect", "RABBITMQ", "a.color = 'blue'", f"{url}/stream"]) == 0
+        assert capfd.readouterr().out == "150\n"
+        for name in ("classic", "quorum"):
+            with pytest.raises(QueueError, match="the broker answers move to a link that asks for copies") as raised:
+                next(browse(f"{url}/{name}"))
+            assert "declare a stream that is bound beside the queue" in (raised.value.hint or "")
+            receiver = connection.create_receiver(f"/queues/{name}", credit=300)
+            for number in range(300):
+                assert receiver.receive(timeout=60).properties["number"] == number
+                receiver.accept()
+            receiver.close()
+        with pytest.raises(QueueError, match="the broker refuses the link") as raised:
+            next(browse(f"amqp://guest@127.0.0.1:{port}/stream"))
+        assert "//queues/NAME" in (raised.value.hint or "")
+        connection.close()
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+        log.close()
 
 
 @pytest.mark.parametrize("product", PRODUCTS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import json
 import math
 import os
 import shutil
@@ -24,7 +25,12 @@ BUILD = ROOT / "build" / "products"
 # The folders of the adapters, by product.
 JAVA = {"activemq": "amq", "artemis": "art", "qpid-broker-j": "qpj", "rocketmq": "rmq"}
 ERLANG = {"rabbitmq": "sql", "rabbitmq-jms": "jms"}
-_PACKAGES = "rabbitmq-server erlang-base libc6 libstdc++6 libgcc-s1 libtinfo6 zlib1g libssl3t64".split()
+# What the server needs beside the modules that evaluate.
+_OF_SERVER = "asn1 crypto eldap inets mnesia os-mon public-key runtime-tools ssl syntax-tools tools xmerl".split()
+_PACKAGES = [
+    *"rabbitmq-server erlang-base libc6 libstdc++6 libgcc-s1 libtinfo6 zlib1g libssl3t64".split(),
+    *(f"erlang-{name}" for name in _OF_SERVER),
+]
 _TERMS = """
 import com.rabbitmq.jms.parse.sql.*; import java.io.*; import java.nio.charset.StandardCharsets; import java.util.*;
 public final class Terms {
@@ -154,7 +160,7 @@ def _debian() -> Path:
     """Return a folder with RabbitMQ and Erlang of Debian's newest suite, unpacked."""
     _want("apt-get", "dpkg")
     folder, unpacked = BUILD / "debian", BUILD / "debian" / "unpacked"
-    if (folder / "done").exists():
+    if (folder / "server").exists():
         return unpacked
     for name in ("lists/partial", "cache/archives/partial", "sources", "packages"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -182,7 +188,7 @@ def _debian() -> Path:
     setup.rename(setup.with_suffix(".real"))
     setup.write_text(f'#!/bin/sh\nexec {" ".join(_loaded(unpacked))} {setup.with_suffix(".real")} "$@"\n')
     setup.chmod(0o755)
-    (folder / "done").touch()
+    (folder / "server").touch()
     return unpacked
 
 
@@ -192,7 +198,8 @@ def _loaded(unpacked: Path) -> list[str]:
     return [str(loader), "--library-path", str(libraries)]
 
 
-def _erlang(call: str, lines: list[str]) -> list[str]:
+def erlang() -> tuple[list[str], dict[str, str]]:
+    """Return how Erlang is started, and its environment."""
     unpacked = _debian()
     home = unpacked / "usr" / "lib" / "erlang"
     (binaries,) = home.glob("erts-*/bin")
@@ -200,8 +207,71 @@ def _erlang(call: str, lines: list[str]) -> list[str]:
     environment = {**os.environ, **{name: str(place) for name, place in places.items()}}
     start = [*_loaded(unpacked), str(binaries / "beam.smp"), "-S", "1", "--", "-root", str(home)]
     start += ["-bindir", str(binaries), "-progname", "erl", "-home", str(BUILD), "-noshell", "-noinput"]
+    return start, environment
+
+
+def rabbitmq(folder: Path, port: int, queues: dict[str, str]) -> tuple[list[str], list[str], dict[str, str]]:
+    """Return how RabbitMQ is started, and before it what tells its nodes of each other; and their environment.
+
+    Args:
+        folder: for its files.
+        port: of AMQP, at which guest is let in; two other ports stand behind it.
+        queues: the type of each, by its name.
+    """
+    start, environment = erlang()
+    (home,) = _debian().glob("usr/lib/rabbitmq/lib/rabbitmq_server-*")
+    everything = {"user": "guest", "vhost": "/", "configure": ".*", "write": ".*", "read": ".*"}
+    written = {
+        "inetrc": '{lookup, [file]}.\n{host, {127,0,0,1}, ["localhost"]}.\n',
+        "enabled": "[].\n",
+        "rabbitmq.conf": f"listeners.tcp.local = 127.0.0.1:{port}\nlog.console = true\nlog.file = false\n"
+        f"disk_free_limit.absolute = 1MB\nload_definitions = {folder / 'definitions.json'}\n",
+        "definitions.json": json.dumps(
+            {
+                "users": [{"name": "guest", "password": "guest", "tags": ["administrator"]}],
+                "vhosts": [{"name": "/"}],
+                "permissions": [everything],
+                "queues": [
+                    {
+                        "name": name,
+                        "vhost": "/",
+                        "durable": True,
+                        "auto_delete": False,
+                        "arguments": {"x-queue-type": kind},
+                    }
+                    for name, kind in queues.items()
+                ],
+            }
+        ),
+    }
+    for name, text in written.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    environment |= {
+        "HOME": str(folder),
+        "ERL_INETRC": str(folder / "inetrc"),
+        "ERL_LIBS": str(home / "plugins"),
+        "RABBITMQ_HOME": str(home),
+        "RABBITMQ_PLUGINS_DIR": str(home / "plugins"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "enabled"),
+        "RABBITMQ_NODENAME": f"r{port}@localhost",
+        "RABBITMQ_NODE_PORT": str(port),
+        "RABBITMQ_DIST_PORT": str(port + 1),
+        "RABBITMQ_MNESIA_BASE": str(folder / "data"),
+        "RABBITMQ_LOG_BASE": str(folder / "log"),
+        "RABBITMQ_LOGS": "-",
+        "RABBITMQ_CONFIG_FILE": str(folder / "rabbitmq.conf"),
+        "RABBITMQ_CONF_ENV_FILE": "/dev/null",
+        "SYS_PREFIX": "",
+    }
+    names = [*_loaded(_debian()), f"{environment['BINDIR']}/epmd", "-port", str(port + 2)]
+    server = [*start, "-epmd_port", str(port + 2), "-boot", f"{environment['ROOTDIR']}/bin/start_sasl"]
+    return names, [*server, "-pa", *map(str, home.glob("plugins/rabbit-*/ebin")), "-s", "rabbit", "boot"], environment
+
+
+def _erlang(call: str, lines: list[str]) -> list[str]:
+    start, environment = erlang()
     source = Path(__file__).with_name("rabbitmq.erl")
-    plugins = [*unpacked.glob("usr/lib/rabbitmq/lib/*/plugins/*/ebin")]
+    plugins = [*_debian().glob("usr/lib/rabbitmq/lib/*/plugins/*/ebin")]
     paths = [word for place in (BUILD, *plugins) for word in ("-pa", str(place))]
     compiling = f'compile:file("{source}", [{{outdir, "{BUILD}"}}]), halt().'
     subprocess.run([*start, "-eval", compiling], env=environment, check=True, capture_output=True, timeout=300)

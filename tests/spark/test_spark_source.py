@@ -188,11 +188,17 @@ def _of_brokers() -> dict[str, bytes]:
     }
     made = {kind: json.dumps(rows).encode() for kind, rows in records.items()}
     event = {"eventSource": "aws:mq", "eventSourceArn": "arn", "messages": records["amazon-mq"]}
+    of_rabbitmq = [
+        {"basicProperties": {"headers": {"color": {"bytes": [*color.encode()]}}}, "redelivered": False, "data": ""}
+        for color in _drawn(rng)
+    ]
+    queues = {"one::/": of_rabbitmq[:20], "none::/": [], "two::/": of_rabbitmq[20:]}
     lines = b"".join(json.dumps(row).encode() + b"\n" for row in records["a"])
     messages = [amqp.message(number % 10, {"color": color}, b"x") for number, color in enumerate(_drawn(rng))]
     return {
         **made,
         "amazon-mq event": json.dumps(event).encode(),
+        "amazon-rabbitmq event": json.dumps({"eventSource": "aws:rmq", "rmqMessagesByQueue": queues}).encode(),
         "a lines": lines,
         "artemis": exports.export(rng, 900),
         "amqp": b"".join(map(length_prefixed, messages)),
