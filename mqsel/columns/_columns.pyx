@@ -24,7 +24,8 @@ from mqsel.columns._sets cimport (
 
 cdef extern from "_loops.h" nogil:
     void fetch_ahead(const void *start, int64_t size)
-    void mask_and(uint8_t *mask, const uint8_t *other, int rows)
+    void bits_of_bits(uint64_t *words, const uint8_t *bits, int64_t at, int rows)
+    int words_and(uint64_t *words, const uint64_t *other, int count)
     void mask_of_bits(uint8_t *mask, const uint8_t *bits, int64_t at, int rows)
     void within_int64_t(const int64_t *values, int rows, int64_t low, int64_t high, uint8_t *mask, int join)
     void within_float(const float *values, int rows, float low, float high, uint8_t *mask, int join)
@@ -125,7 +126,7 @@ cdef size_t reader_room(Column *column) noexcept nogil:
 cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexcept nogil:
     """Begin to read a column; *room* is of the size that `reader_room` tells, aligned for numbers."""
     memset(reader, 0, sizeof(ColumnBlock))
-    reader.valid_block = reader.text_block = reader.tail_block = reader.number_block = -1
+    reader.valid_block = reader.mask_block = reader.text_block = reader.tail_block = reader.number_block = -1
     while True:
         if column.validity != NULL:
             reader.bitmaps[reader.bitmap_count] = column.validity
@@ -147,18 +148,28 @@ cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexc
         reader.valid = <uint8_t *> (reader.keys + BLOCK)
 
 
-cdef uint8_t *valid_rows(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
-    """Return the mask of the rows with a value; NULL if all have one."""
+cdef uint64_t *valid_words(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    """Return a bit for each row with a value; NULL if all have one."""
     cdef int number
-    cdef uint8_t other[BLOCK]
+    cdef uint64_t[WORDS] other
     if reader.bitmap_count == 0:
         return NULL
     if reader.valid_block != start:
         reader.valid_block = start
-        mask_of_bits(reader.valid, reader.bitmaps[0], reader.bitmap_starts[0] + start, rows)
+        bits_of_bits(reader.validity, reader.bitmaps[0], reader.bitmap_starts[0] + start, rows)
         for number in range(1, reader.bitmap_count):
-            mask_of_bits(other, reader.bitmaps[number], reader.bitmap_starts[number] + start, rows)
-            mask_and(reader.valid, other, rows)
+            bits_of_bits(other, reader.bitmaps[number], reader.bitmap_starts[number] + start, rows)
+            words_and(reader.validity, other, (rows + 63) >> 6)
+    return reader.validity
+
+
+cdef uint8_t *valid_rows(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    """Return the mask of the rows with a value; NULL if all have one."""
+    if reader.bitmap_count == 0:
+        return NULL
+    if reader.mask_block != start:
+        reader.mask_block = start
+        mask_of_bits(reader.valid, <const uint8_t *> valid_words(reader, start, rows), 0, rows)
     return reader.valid
 
 

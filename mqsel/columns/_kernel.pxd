@@ -4,13 +4,12 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mqsel.columns._arrow cimport Column
-from mqsel.columns._columns cimport ColumnBlock
+from mqsel.columns._columns cimport WORDS, ColumnBlock
 from mqsel.columns._sets cimport Arena, ValueSet
 
 
 cdef enum:
     AGAIN = -2               # signals have to be looked at before the block goes on
-    WORDS = 32               # of a bit for each row of a block
     TURN = 10_000_000        # nanoseconds without a look at them
 
 
@@ -89,10 +88,10 @@ cdef struct Level:
     int64_t block            # first row of the block that a memo is of, or -1
     const int64_t *integers
     const double *doubles    # in the same place
-    const uint8_t *valid     # NULL if all rows have a value
+    const uint64_t *valid    # a bit for each row with a value; NULL if all have one
     int64_t *room
-    uint8_t *valid_room
-    uint8_t *errors
+    uint64_t[WORDS] valid_room
+    uint64_t[WORDS] errors
 
 
 # One batch on its way through a kernel; one thread's.

@@ -10,7 +10,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from mqsel.columns._arrow cimport FIELDS, INDICES, TEXT_VIEWS, TEXTS, Column
-from mqsel.columns._columns cimport BLOCK, ColumnBlock, reader_refusal, reader_room, reader_start
+from mqsel.columns._columns cimport BLOCK, WORDS, ColumnBlock, reader_refusal, reader_room, reader_start
 from mqsel.columns._sets cimport ValueSet, values_read
 
 from mqsel.logic import formulas as _formulas
@@ -210,7 +210,7 @@ cdef class Kernel:
                     block //= 2
         total += aligned(self.child_count * sizeof(int)) + aligned(self.count * sizeof(Trace))
         total += aligned(slots * sizeof(ColumnBlock)) + aligned(levels * sizeof(Level))
-        total += levels * BLOCK * 16 + self.count * <size_t> (8 * WORDS) + 3 * BLOCK
+        total += levels * BLOCK * 8 + self.count * <size_t> (8 * WORDS) + 3 * BLOCK
         room = <uint8_t *> malloc(total)
         if room == NULL:
             raise MemoryError
@@ -244,9 +244,7 @@ cdef class Kernel:
         for number in range(levels):
             call.memos[number].block = -1
             call.memos[number].room = <int64_t *> room
-            call.memos[number].valid_room = room + 8 * BLOCK
-            call.memos[number].errors = room + 9 * BLOCK
-            room += 16 * BLOCK
+            room += 8 * BLOCK
         call.bits = <uint64_t *> room
         room += self.count * <size_t> (8 * WORDS)
         call.everything = room

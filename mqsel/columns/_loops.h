@@ -81,11 +81,6 @@ LOOP void mask_or(mask_t *restrict mask, const mask_t *restrict other, int rows)
     for (int i = 0; i < rows; i++) mask[i] |= other[i];
 }
 
-/* where `where`, the byte `value` */
-LOOP void mask_put(mask_t *restrict mask, const mask_t *restrict where, mask_t value, int rows) {
-    for (int i = 0; i < rows; i++) mask[i] = (mask_t) ((mask[i] & (where[i] ^ 1)) | (value & where[i]));
-}
-
 /* `yes` where 1, `no` where 0 */
 LOOP void mask_choose(mask_t *mask, const mask_t *where, mask_t yes, mask_t no, int rows) {
     for (int i = 0; i < rows; i++) mask[i] = (mask_t) ((where[i] & yes) | ((where[i] ^ 1) & no));
@@ -120,23 +115,35 @@ LOOP void bits_of_mask(uint8_t *restrict bits, const mask_t *restrict mask, int 
 
 /* as bits the rows of `mask` where there is a value, and those without one if `missing`; of them those in `active`, if
    there is one. Reads whole words, and fills the last one up with zeros. */
-LOOP void bits_settle(uint64_t *restrict words, const mask_t *restrict mask, const mask_t *restrict valid,
-                      mask_t missing, const mask_t *restrict active, int rows) {
+LOOP void bits_settle(uint64_t *restrict words, const mask_t *restrict mask, const uint64_t *restrict valid,
+                      int missing, const uint64_t *restrict active, int rows) {
     uint8_t *bits = (uint8_t *) words;
-    uint64_t without = missing * EIGHT;
-    words[(rows - 1) >> 6] = 0;
+    uint64_t without = missing ? ~0ull : 0;
+    int count = (rows + 63) >> 6;
+    words[count - 1] = 0;
     for (int i = 0; i < (rows + 7) >> 3; i++) {
         uint64_t word = word_at(mask + 8 * i) & EIGHT; /* behind the last row may stand anything */
-        if (valid) {
-            uint64_t some = word_at(valid + 8 * i);
-            word = (word & some) | (without & ~some);
-        }
-        if (active) word &= word_at(active + 8 * i);
         word |= word >> 7;
         word |= word >> 14;
         bits[i] = (uint8_t) (word | word >> 28);
     }
-    if (rows & 63) words[rows >> 6] &= ((uint64_t) 1 << (rows & 63)) - 1;
+    if (valid)
+        for (int i = 0; i < count; i++) words[i] = (words[i] & valid[i]) | (without & ~valid[i]);
+    if (active)
+        for (int i = 0; i < count; i++) words[i] &= active[i];
+    if (rows & 63) words[count - 1] &= ~0ull >> (64 - (rows & 63));
+}
+
+/* the bits from bit `at` on, from bit 0 on; reads no byte in which none of them stands */
+LOOP void bits_of_bits(uint64_t *restrict words, const uint8_t *restrict bits, int64_t at, int rows) {
+    uint8_t *to = (uint8_t *) words;
+    int shift = (int) (at & 7), i = 0;
+    bits += at >> 3;
+    for (; i < rows >> 6; i++)
+        word_put(to + 8 * i, shift ? word_at(bits + 8 * i) >> shift | (uint64_t) bits[8 * i + 8] << (64 - shift)
+                                   : word_at(bits + 8 * i));
+    if (rows & 63) words[i] = 0;
+    for (i *= 64; i < rows; i++) to[i >> 3] |= (uint8_t) ((bits[(shift + i) >> 3] >> ((shift + i) & 7) & 1) << (i & 7));
 }
 
 /* ---- masks of a bit a row, in words of 64; those that change one report whether a bit is left ---- */
@@ -157,6 +164,11 @@ LOOP int words_and_not(uint64_t *restrict words, const uint64_t *restrict other,
     uint64_t left = 0;
     for (int i = 0; i < count; i++) left |= words[i] &= ~other[i];
     return left != 0;
+}
+
+/* the bits of `where` become `value` */
+LOOP void words_put(uint64_t *restrict words, const uint64_t *restrict where, int value, int count) {
+    for (int i = 0; i < count; i++) words[i] = value ? words[i] | where[i] : words[i] & ~where[i];
 }
 
 LOOP int words_count(const uint64_t *words, int count) {
