@@ -24,16 +24,15 @@ cdef struct ColumnBlock:
     int64_t bitmap_starts[NESTED]
     int64_t valid_block      # first row of the block that the part was made for, or -1
     int64_t mask_block
-    int64_t text_block       # also of a check of indices
-    int inside               # what the check found
+    int64_t text_block
     bint is_short            # all views of the block have their text in themselves
     int64_t tail_block
     int64_t number_block
     uint64_t[WORDS] validity # a bit for each row with a value
     uint8_t *valid           # the same as a mask
-    uint64_t *keys           # of texts and byte strings, see _loops.h
-    int32_t *sizes
-    uint64_t *tails
+    uint64_t *keys           # of texts and byte strings, see _loops.h; of views the heads
+    int32_t *sizes           # not of views
+    uint64_t *tails          # of views the rests
     int64_t *integers        # of integers of any width, and of booleans
     double *doubles          # in the same place
 
@@ -48,7 +47,7 @@ cdef int numbers_load(ColumnBlock *reader, int64_t start, int rows) noexcept nog
 cdef void integers_mask(const int64_t *numbers, ValueSet *values, int rows, uint8_t *mask) noexcept nogil
 cdef void doubles_mask(const double *numbers, ValueSet *values, bint single, int rows, uint8_t *mask) noexcept nogil
 cdef int words_mask(
-    ColumnBlock *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+    ColumnBlock *reader, const uint8_t *words, int64_t only, uint64_t few, int64_t start, int rows, uint8_t *mask
 ) noexcept nogil
 cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef void text_at(ColumnBlock *reader, int64_t row, const uint8_t **data, int64_t *size) noexcept nogil

@@ -62,6 +62,9 @@ cdef extern from "_loops.h" nogil:
     void integers_remainder(const int64_t *, const int64_t *, int64_t *result, int rows, uint8_t *error)
     void doubles_do(int op, const double *left, const double *right, double *result, int rows, int single)
     void doubles_with(int op, const double *left, double right, double *result, int rows, int single)
+    enum:
+        EVERY
+        FEW_WORDS
     void integers_negate(const int64_t *values, int64_t *result, int rows, int narrow)
     void doubles_negate(const double *values, double *result, int rows)
 
@@ -324,9 +327,24 @@ cdef int words_load(BatchRun *call, int number) noexcept nogil:
         return DECLINED
     if trace.tested < inner.rows:
         return AGAIN
-    trace.only = only_one(trace.words, inner.rows)
+    words_settle(trace, inner.rows)
     trace.is_ready = True
     return 0
+
+
+cdef void words_settle(Trace *trace, int64_t count) noexcept nogil:
+    """Find the one word that has a 1, or all; and the bits of a few."""
+    cdef int64_t place
+    cdef int64_t ones = 0
+    trace.few = 0
+    for place in range(count):
+        if trace.words[place]:
+            ones += 1
+            trace.only = place
+            if place < FEW_WORDS:
+                trace.few |= <uint64_t> 1 << place
+    if ones != 1:
+        trace.only = EVERY if ones == count else -1
 
 
 cdef int64_t words_test(
@@ -339,18 +357,6 @@ cdef int64_t words_test(
     return start + rows
 
 
-cdef int64_t only_one(const uint8_t *words, int64_t count) noexcept nogil:
-    """Return the place of the one byte that is 1, or -1."""
-    cdef int64_t only = -1
-    cdef int64_t place
-    for place in range(count):
-        if words[place]:
-            if only >= 0:
-                return -1
-            only = place
-    return only
-
-
 cdef int run_leaf(
     BatchRun *call, int number, int64_t start, int rows, const uint64_t *active, uint64_t *bits
 ) noexcept nogil:
@@ -358,6 +364,7 @@ cdef int run_leaf(
     cdef uint8_t *mask = call.mask
     cdef const uint8_t *wanted = call.everything
     cdef ColumnBlock *reader
+    cdef Trace *trace
     cdef Level *level
     cdef int status
     if active != NULL:
@@ -370,7 +377,8 @@ cdef int run_leaf(
                 status = words_load(call, number)
                 if status < 0:
                     return status
-            if words_mask(reader, call.traces[number].words, call.traces[number].only, start, rows, mask) < 0:
+            trace = &call.traces[number]
+            if words_mask(reader, trace.words, trace.only, trace.few, start, rows, mask) < 0:
                 return DECLINED
         elif column_mask(reader, term.values, call.strict, start, rows, wanted, mask) < 0:
             return DECLINED
@@ -466,11 +474,9 @@ cdef int texts_compare(
     if texts_load(left, start, rows) < 0 or texts_load(right, start, rows) < 0:
         return DECLINED
     for row in range(rows):
-        equal = left.sizes[row] == right.sizes[row]
-        if equal:
-            text_at(left, start + row, &data, &size)
-            text_at(right, start + row, &other, &other_size)
-            equal = size == other_size and memcmp(data, other, size) == 0
+        text_at(left, start + row, &data, &size)
+        text_at(right, start + row, &other, &other_size)
+        equal = size == other_size and memcmp(data, other, size) == 0
         mask[row] = same if equal else different
     return 0
 
@@ -525,7 +531,7 @@ cdef int columns_check(BatchRun *call, int64_t start, int rows) noexcept nogil:
         elif reader.kind == UINT64S:
             if numbers_load(reader, start, rows) < 0:
                 return DECLINED
-        elif reader.kind == INDICES and words_mask(reader, NULL, 0, start, rows, mask) < 0:
+        elif reader.kind == INDICES and words_mask(reader, NULL, EVERY, 0, start, rows, mask) < 0:
             return DECLINED
     return 0
 

@@ -76,7 +76,8 @@ cdef struct Trace:
     int64_t seen             # rows
     int64_t passed
     uint8_t *words           # of a leaf over a dictionary: a byte a word
-    int64_t only             # the one word with a 1, or -1
+    int64_t only             # the one word with a 1, EVERY, or -1
+    uint64_t few             # a bit a word, of a few
     bint is_ready            # all words were tested
     int64_t tested           # how many words were tested so far; -1 if that is for the machine
 
