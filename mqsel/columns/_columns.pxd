@@ -19,6 +19,7 @@ cdef enum:
 cdef struct ColumnBlock:
     Column *column           # the innermost, or the indices of a dictionary
     int kind                 # its ColumnKind
+    int leaves               # how many tests of the column there are
     int bitmap_count
     const uint8_t *bitmaps[NESTED]
     int64_t bitmap_starts[NESTED]

@@ -44,6 +44,9 @@ cdef extern from "_loops.h" nogil:
     void views_equal(
         const uint64_t *, const uint64_t *, int rows, const uint64_t *kept, const uint64_t *key, uint8_t *, int join
     )
+    int views_look_once(
+        const uint8_t *views, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *bits, uint8_t *mask
+    )
     void views_least(const uint64_t *heads, int rows, uint32_t least, uint8_t *mask)
     void views_end(const uint8_t *views, int rows, uint64_t kept, uint64_t key, uint32_t least, uint8_t *mask)
     void views_within(const uint64_t *heads, int rows, const uint8_t *bits, int size, uint8_t *mask)
@@ -81,6 +84,7 @@ cdef extern from "_loops.h" nogil:
         SHORT_VIEW
 
 cdef enum:
+    UNDECIDED = -2
     PIECE = 128              # rows of which memory is asked for together
     WINDOW = 32768           # bytes of content that are searched together
     WINDOW_BITS = 4112       # bytes of its bits, and of what may be read beyond
@@ -410,7 +414,7 @@ cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
     if reader.text_block == start:
         return 0
     if is_view(column.kind):
-        if views_take(reader, start, rows) < 0:
+        if views_take(reader, NULL, start, rows, NULL) < 0:
             return DECLINED
     elif offsets_load(reader, start, rows) < 0:
         return DECLINED
@@ -469,20 +473,31 @@ cdef inline uint64_t key_of(const uint8_t *data, int64_t size) noexcept nogil:
     return word_at(whole)
 
 
-cdef int views_take(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
-    cdef Column *column = reader.column
+cdef int views_take(ColumnBlock *reader, Needle *needle, int64_t start, int rows, uint8_t *mask) noexcept nogil:
+    """Check the views of a block, and take them apart, or where there is a needle only find those that are it.
+
+    Returns: 0, UNDECIDED: they have to be taken apart, or DECLINED.
+    """
     cdef const uint8_t *views = views_at(reader, start)
     cdef uint64_t bits = 0
     cdef int row = 0
     cdef int now
     reader.is_short = True
+    # A piece at a time: more would be asked for than the processor can wait for.
     while row < rows:
         now = PIECE if rows - row > PIECE else rows - row
-        fetch_ahead(views + 16 * (rows + row), 16 * now)
-        reader.is_short &= views_load(views + 16 * row, now, reader.keys + row, reader.tails + row, &bits)
+        fetch_ahead(views + 16 * row + 4096, 16 * now)
+        if needle != NULL:
+            reader.is_short &= views_look_once(
+                views + 16 * row, now, needle.view_kept, needle.view, &bits, mask + row
+            )
+        else:
+            reader.is_short &= views_load(views + 16 * row, now, reader.keys + row, reader.tails + row, &bits)
         row += now
-    if reader.is_short and (column.kind == BINARY_VIEWS or bits & <uint64_t> 0x8080808080808080 == 0):
+    if reader.is_short and (reader.kind == BINARY_VIEWS or bits & <uint64_t> 0x8080808080808080 == 0):
         return 0
+    if needle != NULL:
+        return UNDECIDED
     return views_look(reader, start, rows)
 
 
@@ -704,6 +719,12 @@ cdef int texts_mask(
     cdef int number, row
     cdef bint in_views = is_view(reader.kind)
     cdef int join = 0
+    if in_views and reader.leaves == 1 and texts.count == 1 and texts.pattern_count == 0:
+        needle = &texts.points[0]
+        if needle.size <= SHORT_VIEW and views_take(reader, needle, start, rows, mask) == 0:
+            if texts.negated:
+                mask_invert(mask, rows)
+            return 0
     if texts_load(reader, start, rows) < 0:
         return DECLINED
     if texts.table != NULL:

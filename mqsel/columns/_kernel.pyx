@@ -241,6 +241,9 @@ cdef class Kernel:
         for slot in range(slots):
             reader_start(&call.readers[slot], columns[slot], room)
             room += reader_room(columns[slot])
+        for number in range(self.count):
+            if self.terms[number].slot >= 0:
+                call.readers[self.terms[number].slot].leaves += 1
         for number in range(levels):
             call.memos[number].block = -1
             call.memos[number].room = <int64_t *> room

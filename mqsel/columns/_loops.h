@@ -480,6 +480,28 @@ LOOP void views_equal(const uint64_t *restrict heads, const uint64_t *restrict r
         for (int i = 0; i < rows; i++) mask[i] = (heads[i] & kept0) == key0;
 }
 
+/* Both in one pass, where no other test asks for the heads: 0.42 to 0.52 instead of 0.54 to 0.61 ns a row. */
+LOOP int views_look_once(const uint8_t *restrict views, int rows, const uint64_t *restrict kept,
+                         const uint64_t *restrict key, uint64_t *bits, mask_t *restrict mask) {
+    uint64_t sizes = 0, all = 0, kept0 = kept[0], kept1 = kept[1], key0 = key[0], key1 = key[1];
+    if (kept1)
+        for (int i = 0; i < rows; i++) {
+            uint64_t head = word_at(views + 16 * i), rest = word_at(views + 16 * i + 8), size = VIEW_SIZE(head);
+            sizes |= size | (size + (0x7fffffff - SHORT_VIEW));
+            all |= rest | head >> 32;
+            mask[i] = ((head & kept0) == key0) & ((rest & kept1) == key1);
+        }
+    else
+        for (int i = 0; i < rows; i++) {
+            uint64_t head = word_at(views + 16 * i), rest = word_at(views + 16 * i + 8), size = VIEW_SIZE(head);
+            sizes |= size | (size + (0x7fffffff - SHORT_VIEW));
+            all |= rest | head >> 32;
+            mask[i] = (head & kept0) == key0;
+        }
+    *bits |= all;
+    return !(sizes >> 31);
+}
+
 /* The rows of a mask whose text has so many bytes. */
 LOOP void views_least(const uint64_t *restrict heads, int rows, uint32_t least, mask_t *restrict mask) {
     for (int i = 0; i < rows; i++) mask[i] &= VIEW_SIZE(heads[i]) >= least;
