@@ -118,6 +118,7 @@ cdef struct BatchRun:
     double work              # what a row took since the clock was looked at
     bint strict              # texts are checked even where it does not matter which they are
     int64_t blocks           # that were run
+    size_t size              # of the memory
     int64_t next_sort        # after how many the children are sorted
 
 
@@ -136,6 +137,7 @@ cdef class Kernel:
     cdef int build(self, tuple formulas) except -1
     cdef int build_leaf(self, leaf, dict numbers, dict memos, FormulaTerm *term) except -1
     cdef int build_operand(self, node, dict numbers, Computation *operand) except -1
+    cdef str name_of(self, int slot)
     cdef object refuses(self, Column **columns, int64_t rows)
     cdef BatchRun *start(self, Column **columns, int64_t rows) except NULL
 

@@ -33,6 +33,13 @@
 
 typedef uint8_t mask_t;
 
+/* Of the memory that is kept between two batches; sanitizers see the ends of what is new only. */
+#ifdef __SANITIZE_ADDRESS__
+#define MOST_ROOM ((size_t) 0)
+#else
+#define MOST_ROOM ((size_t) 1 << 22)
+#endif
+
 /* Eight bytes as a number whose lowest byte is the first. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define IN_ORDER(word) __builtin_bswap64(word)
