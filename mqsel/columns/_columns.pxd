@@ -29,7 +29,7 @@ cdef struct ColumnBlock:
     bint is_short            # all views of the block have their text in themselves
     int64_t tail_block
     int64_t number_block
-    uint64_t[WORDS] validity # a bit for each row with a value
+    uint64_t[WORDS] validity  # a bit for each row with a value
     uint8_t *valid           # the same as a mask
     uint64_t *keys           # of texts and byte strings, see _loops.h; of views the heads
     int32_t *sizes           # not of views

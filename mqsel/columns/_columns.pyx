@@ -659,7 +659,7 @@ cdef void views_mask(
     ColumnBlock *reader, Needle *needle, bint whole, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask,
     bint join,
 ) noexcept nogil:
-    """Find the rows whose text is a needle, or begins with it; what lies beyond the views is read where the heads fit."""
+    """Find the rows whose text is a needle, or begins with it. Beyond the views it is read where heads fit alone."""
     cdef const uint64_t *key = &needle.view[0] if whole else &needle.begin[0]
     cdef const uint64_t *kept = &needle.view_kept[0] if whole else &needle.begin_kept[0]
     cdef const uint8_t *data = NULL

@@ -127,7 +127,7 @@ def test_damaged_columns(what: str) -> None:
 
 @pytest.mark.parametrize("has_long", [False, True])
 def test_views_with_more_than_their_text(has_long: bool) -> None:
-    """What stands in a view behind a short text is none of it, and the first bytes of a long one are those it points to."""
+    """Behind a short text in a view may stand anything; the first bytes of a long one are those it points to."""
     content = b"abcdefgh and more of it"
     texts = [b"", b"ab", b"abcd", b"abcdefgh", b"abcdefgh and"]
     views = [struct.pack("<i", len(text)) + text.ljust(12, junk) for text in texts for junk in (b"\0", b"a", b"\xff")]
