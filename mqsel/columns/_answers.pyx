@@ -40,6 +40,7 @@ cdef extern from "_loops.h" nogil:
 
 cdef enum:
     MAX_ROOTS = 4            # truth values that are asked for
+    FEW_ROWS = 8             # so many rows the machine evaluates before a kernel has begun
     NO_ANSWER = 4            # in place of a truth value: no document says which it is
 
 # What is asked for, in the order of asking: a row that has one truth value is not asked for the next.
@@ -140,14 +141,18 @@ cdef int evaluate(Machine machine, Batch batch, uint32_t start, int64_t first, i
 
 # ---- a block of rows at a time -----------------------------------------------------------------------------------
 
-cdef list bits_where(Machine machine, Batch batch, tuple truths):
-    """Return a bitmap for each truth value: of the rows that have it; filled up with zeros."""
+cdef list bits_where(Machine machine, Batch batch, tuple truths, int64_t few):
+    """Return a bitmap for each truth value: of the rows that have it; filled up with zeros.
+
+    Args:
+        few: so many rows go through the machine.
+    """
     cdef list result = [PyBytes_FromStringAndSize(NULL, <Py_ssize_t> ((batch.rows + 7) // 8)) for _ in truths]
     cdef uint8_t *bits[MAX_ROOTS]
     for number, bitmap in enumerate(result):
         bits[<int> number] = <uint8_t *> PyBytes_AS_STRING(bitmap)
-    kernel = kernel_for(machine, batch, truths)
-    if isinstance(kernel, str):
+    kernel = None if batch.rows <= few else kernel_for(machine, batch, truths)
+    if not isinstance(kernel, Kernel):
         bits_by_rows(machine, batch, truths, 0, batch.rows, bits)
     else:
         bits_by_kernel(machine, kernel, batch, truths, bits)
@@ -176,10 +181,11 @@ cdef int bits_by_kernel(Machine machine, Kernel kernel, Batch batch, tuple truth
     cdef int64_t start = 0
     cdef int rows
     cdef int status = 0
-    # Where a mismatch is not UNKNOWN, that comes from a NULL alone.
-    cdef bint by_mismatch = UNKNOWN in core_of(machine.program.dialect).others.values()
-    cdef int by_null = 1 if UNKNOWN in truths and not by_mismatch else -1
+    cdef int by_null = -1
     cdef BatchRun *call = kernel.start(batch.columns, batch.rows)
+    # Where a mismatch is not UNKNOWN, that comes from a NULL alone.
+    if UNKNOWN in truths and UNKNOWN not in core_of(machine.program.dialect).others.values():
+        by_null = 1
     call.turned = clock_nanoseconds()
     try:
         while start < batch.rows:
@@ -226,7 +232,7 @@ def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
         return result
     memset(each, FALSE, columns.rows)
     asked = _THREE if core_of(machine.program.dialect).is_documented else (*_THREE, NO_ANSWER)
-    for truth, bits in zip(asked, bits_where(machine, columns, asked), strict=True):
+    for truth, bits in zip(asked, bits_where(machine, columns, asked, 0), strict=True):
         for row in range(columns.rows):
             if (<const uint8_t *> PyBytes_AS_STRING(bits))[row >> 3] >> (row & 7) & 1:
                 each[row] = <uint8_t> truth
@@ -263,7 +269,7 @@ cdef object answers(pyarrow, Machine machine, batch, tuple asked):
     for chunk in chunks(pyarrow, batch):
         try:
             columns = batch_of(machine, chunk)
-            values, *nulls = bits_where(machine, columns, asked)
+            values, *nulls = bits_where(machine, columns, asked, FEW_ROWS)
             known = None
             if any([null.count(0) < len(null) for null in nulls]):
                 known = outside(nulls)

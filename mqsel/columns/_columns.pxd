@@ -9,6 +9,7 @@ from mqsel.columns._sets cimport FloatSet, ValueSet
 
 cdef enum:
     BLOCK = 2048             # rows of a block: 1,024 and 4,096 were slower (W2 2.65, 2.73; this 2.55 ns a row)
+    WORDS = 32               # of a bit for each row of a block
     NESTED = 8               # structs around a column
     FEW = 8                  # intervals that are compared one after the other, and that by vectors
     DECLINED = -1            # the machine looks at this block row by row, and finds the words for what is wrong
@@ -18,19 +19,21 @@ cdef enum:
 cdef struct ColumnBlock:
     Column *column           # the innermost, or the indices of a dictionary
     int kind                 # its ColumnKind
+    int leaves               # how many tests of the column there are
     int bitmap_count
     const uint8_t *bitmaps[NESTED]
     int64_t bitmap_starts[NESTED]
     int64_t valid_block      # first row of the block that the part was made for, or -1
-    int64_t text_block       # also of a check of indices
-    int inside               # what the check found
+    int64_t mask_block
+    int64_t text_block
     bint is_short            # all views of the block have their text in themselves
     int64_t tail_block
     int64_t number_block
-    uint8_t *valid           # mask of the rows with a value
-    uint64_t *keys           # of texts and byte strings, see _loops.h
-    int32_t *sizes
-    uint64_t *tails
+    uint64_t[WORDS] validity  # a bit for each row with a value
+    uint8_t *valid           # the same as a mask
+    uint64_t *keys           # of texts and byte strings, see _loops.h; of views the heads
+    int32_t *sizes           # not of views
+    uint64_t *tails          # of views the rests
     int64_t *integers        # of integers of any width, and of booleans
     double *doubles          # in the same place
 
@@ -39,12 +42,13 @@ cdef object reader_refusal(Column *column)
 cdef bint has_texts(int kind) noexcept nogil
 cdef size_t reader_room(Column *column) noexcept nogil
 cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexcept nogil
+cdef uint64_t *valid_words(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef uint8_t *valid_rows(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef int numbers_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef void integers_mask(const int64_t *numbers, ValueSet *values, int rows, uint8_t *mask) noexcept nogil
 cdef void doubles_mask(const double *numbers, ValueSet *values, bint single, int rows, uint8_t *mask) noexcept nogil
 cdef int words_mask(
-    ColumnBlock *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+    ColumnBlock *reader, const uint8_t *words, int64_t only, uint64_t few, int64_t start, int rows, uint8_t *mask
 ) noexcept nogil
 cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef void text_at(ColumnBlock *reader, int64_t row, const uint8_t **data, int64_t *size) noexcept nogil

@@ -24,7 +24,8 @@ from mqsel.columns._sets cimport (
 
 cdef extern from "_loops.h" nogil:
     void fetch_ahead(const void *start, int64_t size)
-    void mask_and(uint8_t *mask, const uint8_t *other, int rows)
+    void bits_of_bits(uint64_t *words, const uint8_t *bits, int64_t at, int rows)
+    int words_and(uint64_t *words, const uint64_t *other, int count)
     void mask_of_bits(uint8_t *mask, const uint8_t *bits, int64_t at, int rows)
     void within_int64_t(const int64_t *values, int rows, int64_t low, int64_t high, uint8_t *mask, int join)
     void within_float(const float *values, int rows, float low, float high, uint8_t *mask, int join)
@@ -39,8 +40,16 @@ cdef extern from "_loops.h" nogil:
     void mask_choose(uint8_t *mask, const uint8_t *where, uint8_t yes, uint8_t no, int rows)
     void keys_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
     void keys_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *keys)
-    uint32_t views_load(const uint8_t *views, int rows, uint64_t *keys, int32_t *sizes, uint64_t *bits)
-    void views_tails(const uint8_t *views, const int32_t *sizes, int rows, uint64_t *tails)
+    int views_load(const uint8_t *views, int rows, uint64_t *heads, uint64_t *rests, uint64_t *bits)
+    void views_equal(
+        const uint64_t *, const uint64_t *, int rows, const uint64_t *kept, const uint64_t *key, uint8_t *, int join
+    )
+    int views_look_once(
+        const uint8_t *views, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *bits, uint8_t *mask
+    )
+    void views_least(const uint64_t *heads, int rows, uint32_t least, uint8_t *mask)
+    void views_end(const uint8_t *views, int rows, uint64_t kept, uint64_t key, uint32_t least, uint8_t *mask)
+    void views_within(const uint64_t *heads, int rows, const uint8_t *bits, int size, uint8_t *mask)
     void tails_int32_t(const int32_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
     void tails_int64_t(const int64_t *offsets, const uint8_t *data, int rows, uint64_t *tails)
     int sizes_int32_t(const int32_t *offsets, int rows, int32_t *sizes)
@@ -66,17 +75,16 @@ cdef extern from "_loops.h" nogil:
             const void *values, int rows, int64_t low, int64_t high, uint8_t *mask, int join
         ) noexcept nogil
         void (*widen)(const void *values, int rows, int64_t *wide) noexcept nogil
-        int (*indices)(const void *indices, int rows, uint64_t count, const uint8_t *valid) noexcept nogil
-        void (*words)(
-            const void *, int rows, const uint8_t *words, int64_t only, const uint8_t *valid, uint8_t *mask
+        int (*words)(
+            const void *, int rows, const uint8_t *words, uint64_t count, int64_t only, uint64_t few, uint8_t *mask
         ) noexcept nogil
     const IntegerLoops INTEGER_LOOPS[8]
     enum:
-        INSIDE
-        INSIDE_WITH_VALUE
-        OUTSIDE
+        EVERY
+        SHORT_VIEW
 
 cdef enum:
+    UNDECIDED = -2
     PIECE = 128              # rows of which memory is asked for together
     WINDOW = 32768           # bytes of content that are searched together
     WINDOW_BITS = 4112       # bytes of its bits, and of what may be read beyond
@@ -115,6 +123,10 @@ cdef bint has_texts(int kind) noexcept nogil:
     return TEXTS <= kind <= BINARY_VIEWS
 
 
+cdef inline bint is_view(int kind) noexcept nogil:
+    return kind == TEXT_VIEWS or kind == BINARY_VIEWS
+
+
 cdef size_t reader_room(Column *column) noexcept nogil:
     """Return how many bytes a reader needs for what it keeps of a block."""
     while column.kind == FIELDS:
@@ -125,7 +137,7 @@ cdef size_t reader_room(Column *column) noexcept nogil:
 cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexcept nogil:
     """Begin to read a column; *room* is of the size that `reader_room` tells, aligned for numbers."""
     memset(reader, 0, sizeof(ColumnBlock))
-    reader.valid_block = reader.text_block = reader.tail_block = reader.number_block = -1
+    reader.valid_block = reader.mask_block = reader.text_block = reader.tail_block = reader.number_block = -1
     while True:
         if column.validity != NULL:
             reader.bitmaps[reader.bitmap_count] = column.validity
@@ -147,18 +159,28 @@ cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexc
         reader.valid = <uint8_t *> (reader.keys + BLOCK)
 
 
-cdef uint8_t *valid_rows(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
-    """Return the mask of the rows with a value; NULL if all have one."""
+cdef uint64_t *valid_words(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    """Return a bit for each row with a value; NULL if all have one."""
     cdef int number
-    cdef uint8_t other[BLOCK]
+    cdef uint64_t[WORDS] other
     if reader.bitmap_count == 0:
         return NULL
     if reader.valid_block != start:
         reader.valid_block = start
-        mask_of_bits(reader.valid, reader.bitmaps[0], reader.bitmap_starts[0] + start, rows)
+        bits_of_bits(reader.validity, reader.bitmaps[0], reader.bitmap_starts[0] + start, rows)
         for number in range(1, reader.bitmap_count):
-            mask_of_bits(other, reader.bitmaps[number], reader.bitmap_starts[number] + start, rows)
-            mask_and(reader.valid, other, rows)
+            bits_of_bits(other, reader.bitmaps[number], reader.bitmap_starts[number] + start, rows)
+            words_and(reader.validity, other, (rows + 63) >> 6)
+    return reader.validity
+
+
+cdef uint8_t *valid_rows(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+    """Return the mask of the rows with a value; NULL if all have one."""
+    if reader.bitmap_count == 0:
+        return NULL
+    if reader.mask_block != start:
+        reader.mask_block = start
+        mask_of_bits(reader.valid, <const uint8_t *> valid_words(reader, start, rows), 0, rows)
     return reader.valid
 
 
@@ -281,24 +303,27 @@ cdef int numbers_load(ColumnBlock *reader, int64_t start, int rows) noexcept nog
 # ---- dictionaries ------------------------------------------------------------------------------------------------
 
 cdef int words_mask(
-    ColumnBlock *reader, const uint8_t *words, int64_t only, int64_t start, int rows, uint8_t *mask
+    ColumnBlock *reader, const uint8_t *words, int64_t only, uint64_t few, int64_t start, int rows, uint8_t *mask
 ) noexcept nogil:
-    """Find the rows of a block whose word of the dictionary has a 1 in *words*; *only* one, or -1, if several have.
+    """Find the rows of a block whose word of the dictionary has a 1 in *words*; *only*, *few*: see _loops.h.
 
     Returns: 0, or DECLINED.
     """
     cdef const IntegerLoops *loops = &INTEGER_LOOPS[reader.column.index - INT8S]
     cdef const uint8_t *indices = integers_at(reader, loops, start)
-    cdef const uint8_t *valid = valid_rows(reader, start, rows)
-    if reader.text_block != start:
-        fetch_ahead(indices + loops.width * rows, loops.width * rows)
-        reader.inside = loops.indices(indices, rows, <uint64_t> reader.column.inner.rows, valid)
-        reader.text_block = start
-    if reader.inside == OUTSIDE:
-        return DECLINED
-    if reader.inside == INSIDE:
-        valid = NULL
-    loops.words(indices, rows, words, only, valid, mask)
+    cdef const uint8_t *valid
+    cdef uint64_t count = <uint64_t> reader.column.inner.rows
+    cdef int row
+    fetch_ahead(indices + loops.width * rows, loops.width * rows)
+    if loops.words(indices, rows, words, count, only, few, mask):
+        return 0
+    valid = valid_rows(reader, start, rows)  # where there is no value the index may be any
+    loops.widen(indices, rows, reader.integers)
+    for row in range(rows):
+        if valid == NULL or valid[row]:
+            if <uint64_t> reader.integers[row] >= count:
+                return DECLINED
+            mask[row] = only == EVERY or words[reader.integers[row]]
     return 0
 
 
@@ -388,8 +413,8 @@ cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
     cdef Column *column = reader.column
     if reader.text_block == start:
         return 0
-    if column.kind == TEXT_VIEWS or column.kind == BINARY_VIEWS:
-        if views_take(reader, start, rows) < 0:
+    if is_view(column.kind):
+        if views_take(reader, NULL, start, rows, NULL) < 0:
             return DECLINED
     elif offsets_load(reader, start, rows) < 0:
         return DECLINED
@@ -448,39 +473,57 @@ cdef inline uint64_t key_of(const uint8_t *data, int64_t size) noexcept nogil:
     return word_at(whole)
 
 
-cdef int views_take(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
-    cdef Column *column = reader.column
-    cdef const uint8_t *views = <const uint8_t *> column.values + 16 * (column.offset + start)
+cdef int views_take(ColumnBlock *reader, Needle *needle, int64_t start, int rows, uint8_t *mask) noexcept nogil:
+    """Check the views of a block, and take them apart, or where there is a needle only find those that are it.
+
+    Returns: 0, UNDECIDED: they have to be taken apart, or DECLINED.
+    """
+    cdef const uint8_t *views = views_at(reader, start)
     cdef uint64_t bits = 0
-    fetch_ahead(views + 16 * rows, 16 * rows)
-    reader.is_short = views_load(views, rows, reader.keys, reader.sizes, &bits) <= 12
-    if reader.is_short and (column.kind == BINARY_VIEWS or bits & <uint64_t> 0x8080808080808080 == 0):
+    cdef int row = 0
+    cdef int now
+    reader.is_short = True
+    # A piece at a time: more would be asked for than the processor can wait for.
+    while row < rows:
+        now = PIECE if rows - row > PIECE else rows - row
+        fetch_ahead(views + 16 * row + 4096, 16 * now)
+        if needle != NULL:
+            reader.is_short &= views_look_once(
+                views + 16 * row, now, needle.view_kept, needle.view, &bits, mask + row
+            )
+        else:
+            reader.is_short &= views_load(views + 16 * row, now, reader.keys + row, reader.tails + row, &bits)
+        row += now
+    if reader.is_short and (reader.kind == BINARY_VIEWS or bits & <uint64_t> 0x8080808080808080 == 0):
         return 0
-    reader.is_short = False
+    if needle != NULL:
+        return UNDECIDED
     return views_look(reader, start, rows)
 
 
+cdef inline const uint8_t *views_at(ColumnBlock *reader, int64_t start) noexcept nogil:
+    return <const uint8_t *> reader.column.values + 16 * (reader.column.offset + start)
+
+
 cdef int views_look(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
-    """Do it one by one: views that point elsewhere, and texts beyond ASCII."""
+    """Check one by one: views that point elsewhere, and texts beyond ASCII."""
     cdef Column *column = reader.column
+    cdef const uint8_t *views = views_at(reader, start)
     cdef const uint8_t *data = NULL
     cdef const uint8_t *valid = valid_rows(reader, start, rows)
     cdef int64_t size = 0
+    cdef uint64_t bits
     cdef int row
     for row in range(rows):
         if valid != NULL and not valid[row]:
-            reader.keys[row] = 0
-            reader.sizes[row] = 0
             continue
         if column_text(column, column.offset + start + row, &data, &size) < 0:
             return DECLINED
-        reader.sizes[row] = <int32_t> size
-        # Eight bytes of a view stand in the view or in a buffer that has thirteen of the text.
-        reader.keys[row] = word_at(data) & HEADS[size if size < 8 else 8]
-        if column.kind == TEXT_VIEWS and not (
-            reader.keys[row] & <uint64_t> 0x8080808080808080 == 0 if size <= 8 else ascii_short(data, size)
-        ):
-            if not is_utf8(data, data + size):
+        if size > SHORT_VIEW and memcmp(views + 16 * row + 4, data, 4) != 0:
+            return DECLINED
+        if column.kind == TEXT_VIEWS:
+            bits = (reader.keys[row] >> 32 | reader.tails[row]) & <uint64_t> 0x8080808080808080
+            if not (bits == 0 if size <= SHORT_VIEW else ascii_short(data, size)) and not is_utf8(data, data + size):
                 return DECLINED
     return 0
 
@@ -495,7 +538,7 @@ cdef inline bint ascii_short(const uint8_t *data, int64_t size) noexcept nogil:
 
 
 cdef void tails_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
-    """Load the last eight bytes of each text of a block that was loaded."""
+    """Load the last eight bytes of each text of a block that was loaded. Views have none."""
     cdef Column *column = reader.column
     cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
     cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
@@ -511,16 +554,11 @@ cdef void tails_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogi
         while slow < rows and narrow[slow + 1] < 8:
             slow += 1
         tails_int32_t(narrow + slow, column.content, rows - slow, reader.tails + slow)
-    elif column.kind == LARGE_TEXTS or column.kind == LARGE_BINARIES:
+    else:
         slow = 0
         while slow < rows and wide[slow + 1] < 8:
             slow += 1
         tails_int64_t(wide + slow, column.content, rows - slow, reader.tails + slow)
-    elif reader.is_short:
-        views_tails(
-            <const uint8_t *> column.values + 16 * (column.offset + start), reader.sizes, rows, reader.tails
-        )
-        return
     for row in range(slow):
         if reader.sizes[row] < 8:
             reader.tails[row] = reader.keys[row] << 8 * (8 - reader.sizes[row]) if reader.sizes[row] else 0
@@ -529,11 +567,29 @@ cdef void tails_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogi
             reader.tails[row] = word_at(data + size - 8)
 
 
+cdef void places_load(const uint8_t *data, int64_t count, Needle *needle, uint8_t *bits) noexcept nogil:
+    """Find places, of *count*, where four bytes of a needle stand, by vectors: a bit each, then zeros."""
+    cdef int64_t at[4]
+    cdef uint8_t places[BLOCK]
+    cdef int64_t place = 0
+    cdef int now
+    at[0] = 0
+    at[1] = min(1, needle.size - 1)
+    at[2] = needle.size // 2
+    at[3] = needle.size - 1
+    while place < count:
+        now = BLOCK if count - place > BLOCK else <int> (count - place)
+        places_find(data + place, now, needle.data, at, places)
+        bits_of_mask(bits + place // 8, places, now)
+        place += now
+    count = count if count > 0 else 0
+    memset(bits + (count + 7) // 8, 0, 16)
+
+
 cdef int contained(ColumnBlock *reader, LikePattern *pattern, int64_t start, int rows, uint8_t *mask) noexcept nogil:
     """Find the rows whose text contains a pattern's needle, by looks at windows of what lies between their offsets.
 
-    Places where four bytes of the needle stand are found by vectors, and become a bit each; then a text asks for a bit
-    within itself. A longer needle is compared where they were found.
+    A text asks for a place within itself. A longer needle is compared where one was found. Views are their own window.
 
     Returns: 0, or DECLINED.
     """
@@ -542,16 +598,14 @@ cdef int contained(ColumnBlock *reader, LikePattern *pattern, int64_t start, int
     cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
     cdef bint is_narrow = column.kind == TEXTS or column.kind == BINARIES
     cdef Needle *needle = &pattern.needle
-    cdef int64_t at[4]
-    cdef int64_t begin, count, place
+    cdef int64_t begin
     cdef uint8_t bits[WINDOW_BITS]
-    cdef uint8_t places[BLOCK]
     cdef int first = 0
-    cdef int stop, row, now
-    at[0] = 0
-    at[1] = min(1, needle.size - 1)
-    at[2] = needle.size // 2
-    at[3] = needle.size - 1
+    cdef int stop, row
+    if is_view(column.kind):
+        places_load(views_at(reader, start), 16 * rows - needle.size + 1, needle, bits)
+        views_within(reader.keys, rows, bits, <int> min(needle.size, SHORT_VIEW + 1), mask)
+        first = rows
     while first < rows:
         begin = narrow[first] if is_narrow else wide[first]
         stop = rows
@@ -562,15 +616,9 @@ cdef int contained(ColumnBlock *reader, LikePattern *pattern, int64_t start, int
                 return DECLINED
             first += 1
             continue
-        count = (narrow[stop] if is_narrow else wide[stop]) - begin - needle.size + 1
-        place = 0
-        while place < count:
-            now = BLOCK if count - place > BLOCK else <int> (count - place)
-            places_find(column.content + begin + place, now, needle.data, at, places)
-            bits_of_mask(bits + place // 8, places, now)
-            place += now
-        count = count if count > 0 else 0
-        memset(bits + (count + 7) // 8, 0, 16)
+        places_load(
+            column.content + begin, (narrow[stop] if is_narrow else wide[stop]) - begin - needle.size + 1, needle, bits
+        )
         if is_narrow:
             places_within_int32_t(narrow + first, stop - first, bits, begin, needle.size, mask + first)
         else:
@@ -607,6 +655,57 @@ cdef bint many(const uint8_t *mask, int rows) noexcept nogil:
     return 4 * count >= rows
 
 
+cdef void views_mask(
+    ColumnBlock *reader, Needle *needle, bint whole, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask,
+    bint join,
+) noexcept nogil:
+    """Find the rows whose text is a needle, or begins with it. Beyond the views it is read where heads fit alone."""
+    cdef const uint64_t *key = &needle.view[0] if whole else &needle.begin[0]
+    cdef const uint64_t *kept = &needle.view_kept[0] if whole else &needle.begin_kept[0]
+    cdef const uint8_t *data = NULL
+    cdef int64_t size = 0
+    cdef uint8_t also[BLOCK]
+    cdef uint8_t *to = mask if whole or not join else also
+    cdef int row
+    if needle.size <= 4 or (needle.size <= SHORT_VIEW and (whole or reader.is_short)):
+        views_equal(reader.keys, NULL if needle.size <= 4 else reader.tails, rows, kept, key, to, join and whole)
+        if not whole:
+            views_least(reader.keys, rows, <uint32_t> needle.size, to)
+            if join:
+                mask_or(mask, also, rows)
+        return
+    if not join:
+        memset(mask, 0, rows)
+    for row in range(rows):
+        if reader.keys[row] & kept[0] == key[0] and wanted[row] and not mask[row]:
+            text_at(reader, start + row, &data, &size)
+            mask[row] = size >= needle.size and memcmp(data, needle.data, needle.size) == 0
+
+
+cdef void points_mask(
+    ColumnBlock *reader, Needle *needle, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask, bint join
+) noexcept nogil:
+    """Find the rows whose text, between offsets, is a needle."""
+    cdef const uint8_t *data = NULL
+    cdef int64_t size = 0
+    cdef int row
+    if needle.size <= 8:
+        keys_equal(reader.keys, reader.sizes, rows, needle.kept, needle.key, <int32_t> needle.size, mask, join)
+        return
+    if 8 < needle.size <= 16:
+        tails_load(reader, start, rows)
+        tails_equal(
+            reader.keys, reader.tails, reader.sizes, rows, needle.key, needle.tail, <int32_t> needle.size, mask, join
+        )
+        return
+    if not join:
+        memset(mask, 0, rows)
+    for row in range(rows):
+        if reader.keys[row] == needle.key and reader.sizes[row] == needle.size and wanted[row]:
+            text_at(reader, start + row, &data, &size)
+            mask[row] |= memcmp(data, needle.data, size) == 0
+
+
 cdef int texts_mask(
     ColumnBlock *reader, TextSet *texts, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
 ) noexcept nogil:
@@ -615,9 +714,17 @@ cdef int texts_mask(
     cdef LikePattern *pattern
     cdef const uint8_t *data = NULL
     cdef int64_t size = 0
+    cdef uint64_t key
     cdef uint8_t also[BLOCK]
     cdef int number, row
+    cdef bint in_views = is_view(reader.kind)
     cdef int join = 0
+    if in_views and reader.leaves == 1 and texts.count == 1 and texts.pattern_count == 0:
+        needle = &texts.points[0]
+        if needle.size <= SHORT_VIEW and views_take(reader, needle, start, rows, mask) == 0:
+            if texts.negated:
+                mask_invert(mask, rows)
+            return 0
     if texts_load(reader, start, rows) < 0:
         return DECLINED
     if texts.table != NULL:
@@ -625,39 +732,24 @@ cdef int texts_mask(
             mask[row] = 0
             if wanted[row]:
                 text_at(reader, start + row, &data, &size)
-                mask[row] = point_find(texts, data, size, reader.keys[row] & HEADS[size if size < 8 else 8]) >= 0
+                key = word_at(data) if in_views else reader.keys[row]
+                mask[row] = point_find(texts, data, size, key & HEADS[size if size < 8 else 8]) >= 0
         join = 1
     else:
         for number in range(texts.count):
-            needle = &texts.points[number]
-            if needle.size <= 8:
-                keys_equal(
-                    reader.keys, reader.sizes, rows, needle.kept, needle.key, <int32_t> needle.size, mask, join
-                )
-            elif needle.size > INT32_MAX:
-                if not join:
-                    memset(mask, 0, rows)
+            if in_views:
+                views_mask(reader, &texts.points[number], True, start, rows, wanted, mask, join)
             else:
-                tails_load(reader, start, rows)
-                if needle.size <= 16:
-                    tails_equal(
-                        reader.keys, reader.tails, reader.sizes, rows, needle.key, needle.tail, <int32_t> needle.size,
-                        mask, join,
-                    )
-                else:
-                    if not join:
-                        memset(mask, 0, rows)
-                    for row in range(rows):
-                        if reader.keys[row] == needle.key and reader.sizes[row] == needle.size and wanted[row]:
-                            text_at(reader, start + row, &data, &size)
-                            mask[row] |= memcmp(data, needle.data, size) == 0
+                points_mask(reader, &texts.points[number], start, rows, wanted, mask, join)
             join = 1
     for number in range(texts.pattern_count):
         pattern = &texts.patterns[number]
         needle = &pattern.needle
-        if pattern.shape == PREFIX and needle.size <= 8:
+        if pattern.shape == PREFIX and in_views:
+            views_mask(reader, needle, False, start, rows, wanted, mask, join)
+        elif pattern.shape == PREFIX and needle.size <= 8:
             keys_begin(reader.keys, reader.sizes, rows, needle.kept, needle.key, <int32_t> needle.size, mask, join)
-        elif pattern.shape == SUFFIX and needle.size <= 8:
+        elif pattern.shape == SUFFIX and needle.size <= 8 and not in_views:
             tails_load(reader, start, rows)
             keys_begin(
                 reader.tails, reader.sizes, rows, needle.tail_kept, needle.tail, <int32_t> needle.size, mask, join
@@ -665,7 +757,12 @@ cdef int texts_mask(
         else:
             if not join:
                 memset(mask, 0, rows)
-            if pattern.shape == CONTAINS and reader.kind != TEXT_VIEWS and many(wanted, rows):
+            if pattern.shape == SUFFIX and needle.size <= 8 and reader.is_short:
+                views_end(
+                    views_at(reader, start), rows, needle.tail_kept, needle.tail, <uint32_t> needle.size, also
+                )
+                mask_or(mask, also, rows)
+            elif pattern.shape == CONTAINS and (reader.is_short or not in_views) and many(wanted, rows):
                 if contained(reader, pattern, start, rows, also) < 0:
                     return DECLINED
                 mask_or(mask, also, rows)

@@ -22,12 +22,12 @@ from mqsel.columns._arrow cimport (
     TEXTS, UINT8S, UINT16S, UINT64S, Column,
 )
 from mqsel.columns._columns cimport (
-    BLOCK, DECLINED, ColumnBlock, column_mask, doubles_mask, has_texts, integers_mask, numbers_load, reader_room,
-    reader_start, text_at, texts_load, valid_rows, words_mask,
+    BLOCK, DECLINED, WORDS, ColumnBlock, column_mask, doubles_mask, has_texts, integers_mask, numbers_load, reader_room,
+    reader_start, text_at, texts_load, valid_rows, valid_words, words_mask,
 )
 from mqsel.columns._kernel cimport (
     AGAIN, ALL, COMPUTE, COMPUTE_NARROW, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER,
-    REMAINDER, TURN, WORDS, BatchRun, Instruction, Kernel, Level, Computation, FormulaTerm, Trace, block_of, call_end,
+    REMAINDER, TURN, BatchRun, Instruction, Kernel, Level, Computation, FormulaTerm, Trace, block_of, call_end,
     steps_of,
 )
 from mqsel.columns._sets cimport ValueSet
@@ -39,10 +39,8 @@ from mqsel.logic import formulas as _formulas
 cdef extern from "_loops.h" nogil:
     void mask_settle(uint8_t *mask, const uint8_t *valid, uint8_t missing, int rows)
     void bits_settle(
-        uint64_t *words, const uint8_t *mask, const uint8_t *valid, uint8_t missing, const uint8_t *active, int rows
+        uint64_t *words, const uint8_t *mask, const uint64_t *valid, int missing, const uint64_t *active, int rows
     )
-    void mask_and(uint8_t *mask, const uint8_t *other, int rows)
-    void mask_put(uint8_t *mask, const uint8_t *where, uint8_t value, int rows)
     void integers_compare(
         const int64_t *, const int64_t *, int rows, uint8_t less, uint8_t equal, uint8_t greater, uint8_t *mask
     )
@@ -51,13 +49,12 @@ cdef extern from "_loops.h" nogil:
         uint8_t *mask,
     )
     void mask_of_bits(uint8_t *mask, const uint8_t *bits, int64_t at, int rows)
-    void bits_of_mask(uint8_t *bits, const uint8_t *mask, int rows)
     int words_and(uint64_t *words, const uint64_t *other, int count)
     int words_and_not(uint64_t *words, const uint64_t *other, int count)
     int words_or(uint64_t *words, const uint64_t *other, int count)
+    void words_put(uint64_t *words, const uint64_t *where, int value, int count)
     int words_count(const uint64_t *words, int count)
     int lowest_bit(uint64_t word)
-    void mask_or(uint8_t *mask, const uint8_t *other, int rows)
     void doubles_of(const int64_t *values, void *wide, int rows, int as_float)
     void integers_do(int op, const int64_t *left, const int64_t *right, int64_t *result, int rows, int narrow)
     void integers_with(int op, const int64_t *left, int64_t right, int64_t *result, int rows, int narrow)
@@ -65,6 +62,9 @@ cdef extern from "_loops.h" nogil:
     void integers_remainder(const int64_t *, const int64_t *, int64_t *result, int rows, uint8_t *error)
     void doubles_do(int op, const double *left, const double *right, double *result, int rows, int single)
     void doubles_with(int op, const double *left, double right, double *result, int rows, int single)
+    enum:
+        EVERY
+        FEW_WORDS
     void integers_negate(const int64_t *values, int64_t *result, int rows, int narrow)
     void doubles_negate(const double *values, double *result, int rows)
 
@@ -164,9 +164,9 @@ cdef int column_push(BatchRun *call, int slot, Level *level, int64_t start, int 
     cdef ColumnBlock *reader = &call.readers[slot]
     level.tag = column_tag(reader.kind)
     level.has_errors = False
-    level.valid = valid_rows(reader, start, rows)
+    level.valid = valid_words(reader, start, rows)
     if level.tag == NULL_VALUE:
-        memset(level.valid_room, 0, rows)
+        memset(level.valid_room, 0, sizeof(level.valid_room))
         level.valid = level.valid_room
     elif reader.kind == INT64S or reader.kind == FLOAT64S:
         level.integers = <const int64_t *> reader.column.values + reader.column.offset + start
@@ -196,28 +196,42 @@ cdef void promote(Level *level, int tag, int rows) noexcept nogil:
 
 
 cdef void add_errors(Level *level, const uint8_t *errors, int rows) noexcept nogil:
-    if level.has_errors:
-        mask_or(level.errors, errors, rows)
+    """Note the rows of a mask that have a value; all of them where there is none."""
+    cdef uint64_t[WORDS] new
+    cdef int words = (rows + 63) >> 6
+    if errors == NULL:
+        every_row(new, rows)
     else:
-        memcpy(level.errors, errors, rows)
+        bits_settle(new, errors, NULL, 0, NULL, rows)
+    if level.valid != NULL:
+        words_and(new, level.valid, words)
+    add_bits(level, new, words)
+
+
+cdef void add_bits(Level *level, const uint64_t *errors, int words) noexcept nogil:
+    if level.has_errors:
+        words_or(level.errors, errors, words)
+    else:
+        memcpy(level.errors, errors, words * 8)
     level.has_errors = True
 
 
 cdef void combine(int op, Level *left, Level *right, int rows) noexcept nogil:
     """Compute into *left*."""
     cdef int tag
+    cdef int words = (rows + 63) >> 6
     cdef uint8_t errors[BLOCK]
     if right.has_errors:
-        add_errors(left, right.errors, rows)
+        add_bits(left, right.errors, words)
     if left.valid == NULL:
         if right.valid != NULL:
-            memcpy(left.valid_room, right.valid, rows)
+            memcpy(left.valid_room, right.valid, words * 8)
             left.valid = left.valid_room
     elif right.valid != NULL:
         if left.valid != left.valid_room:
-            memcpy(left.valid_room, left.valid, rows)
+            memcpy(left.valid_room, left.valid, words * 8)
             left.valid = left.valid_room
-        mask_and(left.valid_room, right.valid, rows)
+        words_and(left.valid_room, right.valid, words)
     if not (INT32 <= left.tag <= FLOAT64 and INT32 <= right.tag <= FLOAT64):
         left.tag = POISON
         return
@@ -232,8 +246,6 @@ cdef void combine(int op, Level *left, Level *right, int rows) noexcept nogil:
             integers_divide(left.integers, right.integers, left.room, rows, tag == INT32, errors)
         else:
             integers_remainder(left.integers, right.integers, left.room, rows, errors)
-        if left.valid != NULL:
-            mask_and(errors, left.valid, rows)
         add_errors(left, errors, rows)
     else:
         integers_do(op, left.integers, right.integers, left.room, rows, tag == INT32)
@@ -244,14 +256,10 @@ cdef void combine_with(Instruction *step, Level *left, int rows) noexcept nogil:
     """Compute with a number."""
     cdef int tag, row
     cdef double number
-    cdef uint8_t errors[BLOCK]
     cdef bint narrow = step.action == COMPUTE_NARROW
     if not INT32 <= left.tag <= FLOAT64:
         if narrow:
-            memset(errors, 1, rows)
-            if left.valid != NULL:
-                mask_and(errors, left.valid, rows)
-            add_errors(left, errors, rows)
+            add_errors(left, NULL, rows)
         left.tag = POISON
         return
     tag = promoted(left.tag, INT64 if step.integer else FLOAT64)
@@ -269,10 +277,7 @@ cdef void combine_with(Instruction *step, Level *left, int rows) noexcept nogil:
     elif step.op != DIVIDE and step.op != REMAINDER:
         integers_with(step.op, left.integers, step.i, left.room, rows, tag == INT32)
     elif step.i == 0:
-        memset(errors, 1, rows)
-        if left.valid != NULL:
-            mask_and(errors, left.valid, rows)
-        add_errors(left, errors, rows)
+        add_errors(left, NULL, rows)
     elif step.i == -1 and step.op == DIVIDE:
         integers_negate(left.integers, left.room, rows, tag == INT32)
     elif step.i == -1:
@@ -322,9 +327,24 @@ cdef int words_load(BatchRun *call, int number) noexcept nogil:
         return DECLINED
     if trace.tested < inner.rows:
         return AGAIN
-    trace.only = only_one(trace.words, inner.rows)
+    words_settle(trace, inner.rows)
     trace.is_ready = True
     return 0
+
+
+cdef void words_settle(Trace *trace, int64_t count) noexcept nogil:
+    """Find the one word that has a 1, or all; and the bits of a few."""
+    cdef int64_t place
+    cdef int64_t ones = 0
+    trace.few = 0
+    for place in range(count):
+        if trace.words[place]:
+            ones += 1
+            trace.only = place
+            if place < FEW_WORDS:
+                trace.few |= <uint64_t> 1 << place
+    if ones != 1:
+        trace.only = EVERY if ones == count else -1
 
 
 cdef int64_t words_test(
@@ -337,29 +357,19 @@ cdef int64_t words_test(
     return start + rows
 
 
-cdef int64_t only_one(const uint8_t *words, int64_t count) noexcept nogil:
-    """Return the place of the one byte that is 1, or -1."""
-    cdef int64_t only = -1
-    cdef int64_t place
-    for place in range(count):
-        if words[place]:
-            if only >= 0:
-                return -1
-            only = place
-    return only
-
-
 cdef int run_leaf(
-    BatchRun *call, int number, int64_t start, int rows, const uint8_t *active, uint64_t *bits
+    BatchRun *call, int number, int64_t start, int rows, const uint64_t *active, uint64_t *bits
 ) noexcept nogil:
     cdef FormulaTerm *term = &call.terms[number]
     cdef uint8_t *mask = call.mask
-    cdef const uint8_t *wanted = active
+    cdef const uint8_t *wanted = call.everything
     cdef ColumnBlock *reader
+    cdef Trace *trace
     cdef Level *level
     cdef int status
-    if active == NULL:
-        wanted = call.everything
+    if active != NULL:
+        mask_of_bits(call.active, <const uint8_t *> active, 0, rows)
+        wanted = call.active
     if term.slot >= 0:
         reader = &call.readers[term.slot]
         if reader.kind == INDICES:
@@ -367,13 +377,14 @@ cdef int run_leaf(
                 status = words_load(call, number)
                 if status < 0:
                     return status
-            if words_mask(reader, call.traces[number].words, call.traces[number].only, start, rows, mask) < 0:
+            trace = &call.traces[number]
+            if words_mask(reader, trace.words, trace.only, trace.few, start, rows, mask) < 0:
                 return DECLINED
         elif column_mask(reader, term.values, call.strict, start, rows, wanted, mask) < 0:
             return DECLINED
         if reader.kind == NULLS:
             memset(mask, term.values.null, rows)
-        bits_settle(bits, mask, valid_rows(reader, start, rows), term.values.null, active, rows)
+        bits_settle(bits, mask, valid_words(reader, start, rows), term.values.null, active, rows)
         return 0
     level = call.pair if term.memo < 0 else &call.memos[term.memo]
     if term.memo < 0 or level.block != start:
@@ -387,25 +398,26 @@ cdef int run_leaf(
         memset(mask, term.values.poison, rows)
     else:
         doubles_mask(level.doubles, term.values, level.tag == FLOAT32, rows, mask)
-    if not level.has_errors:
-        bits_settle(bits, mask, level.valid, term.values.null, active, rows)
-        return 0
-    mask_settle(mask, level.valid, term.values.null, rows)
-    mask_put(mask, level.errors, term.values.error, rows)
-    bits_settle(bits, mask, NULL, 0, active, rows)
+    bits_settle(bits, mask, level.valid, term.values.null, NULL, rows)
+    if level.has_errors:
+        words_put(bits, level.errors, term.values.error, (rows + 63) >> 6)
+    if active != NULL:
+        words_and(bits, active, (rows + 63) >> 6)
     return 0
 
 
 # ---- relations ---------------------------------------------------------------------------------------------------
 
 cdef int run_relation(
-    BatchRun *call, int number, int64_t start, int rows, const uint8_t *active, uint64_t *bits
+    BatchRun *call, int number, int64_t start, int rows, const uint64_t *active, uint64_t *bits
 ) noexcept nogil:
     cdef FormulaTerm *term = &call.terms[number]
     cdef uint8_t *mask = call.mask
     cdef Level *left = call.pair
     cdef Level *right = call.pair + 1
     cdef int outcomes = term.outcomes
+    cdef int words = (rows + 63) >> 6
+    cdef uint64_t[WORDS] both
     cdef int tag, row
     if compute(call, &term.left, left, start, rows) < 0 or compute(call, &term.right, right, start, rows) < 0:
         return DECLINED
@@ -434,13 +446,19 @@ cdef int run_relation(
             return DECLINED
     else:
         memset(mask, outcomes & MISMATCH != 0, rows)
-    mask_settle(mask, left.valid, outcomes & MISSING != 0, rows)
-    mask_settle(mask, right.valid, outcomes & MISSING != 0, rows)
+    if left.valid != NULL and right.valid != NULL:
+        memcpy(both, left.valid, words * 8)
+        words_and(both, right.valid, words)
+        left.valid = both
+    bits_settle(
+        bits, mask, right.valid if left.valid == NULL else left.valid, outcomes & MISSING != 0, NULL, rows
+    )
     if left.has_errors:
-        mask_put(mask, left.errors, outcomes & ERROR != 0, rows)
+        words_put(bits, left.errors, outcomes & ERROR != 0, words)
     if right.has_errors:
-        mask_put(mask, right.errors, outcomes & ERROR != 0, rows)
-    bits_settle(bits, mask, NULL, 0, active, rows)
+        words_put(bits, right.errors, outcomes & ERROR != 0, words)
+    if active != NULL:
+        words_and(bits, active, words)
     return 0
 
 
@@ -456,11 +474,9 @@ cdef int texts_compare(
     if texts_load(left, start, rows) < 0 or texts_load(right, start, rows) < 0:
         return DECLINED
     for row in range(rows):
-        equal = left.sizes[row] == right.sizes[row]
-        if equal:
-            text_at(left, start + row, &data, &size)
-            text_at(right, start + row, &other, &other_size)
-            equal = size == other_size and memcmp(data, other, size) == 0
+        text_at(left, start + row, &data, &size)
+        text_at(right, start + row, &other, &other_size)
+        equal = size == other_size and memcmp(data, other, size) == 0
         mask[row] = same if equal else different
     return 0
 
@@ -515,7 +531,7 @@ cdef int columns_check(BatchRun *call, int64_t start, int rows) noexcept nogil:
         elif reader.kind == UINT64S:
             if numbers_load(reader, start, rows) < 0:
                 return DECLINED
-        elif reader.kind == INDICES and words_mask(reader, NULL, 0, start, rows, mask) < 0:
+        elif reader.kind == INDICES and words_mask(reader, NULL, EVERY, 0, start, rows, mask) < 0:
             return DECLINED
     return 0
 
@@ -555,16 +571,13 @@ cdef int term_run(BatchRun *call, int number, int64_t start, int rows, const uin
 cdef int one_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
     cdef FormulaTerm *term = &call.terms[number]
     cdef uint64_t *bits = term_bits(call, number)
-    cdef const uint8_t *active = NULL
+    cdef const uint64_t *active = left if term.cost >= DEAR else NULL
     cdef int status
     call.work += term.cost
     if call.work > LOOK:
         if clock_nanoseconds() - call.turned > TURN:
             return AGAIN
         call.work = 0
-    if left != NULL and term.cost >= DEAR:
-        mask_of_bits(call.active, <const uint8_t *> left, 0, rows)
-        active = call.active
     if term.kind == LEAF:
         status = run_leaf(call, number, start, rows, active, bits)
     else:
@@ -716,21 +729,19 @@ cdef int run_truths(BatchRun *call, int64_t start, int rows, int by_null, uint8_
 cdef bint nulls_among(BatchRun *call, int64_t start, int rows, uint64_t *bits) noexcept nogil:
     """Clear the rows in which no column has a NULL from *bits*. Returns whether a row may be left."""
     cdef uint64_t[WORDS] complete
-    cdef const uint8_t *valid
+    cdef const uint64_t *valid
     cdef ColumnBlock *reader
     cdef int slot
-    memcpy(call.mask, call.everything, rows)
+    every_row(complete, rows)
     for slot in range(call.slots):
         reader = &call.readers[slot]
         if reader.kind == NULLS:
             return True
         if reader.kind == INDICES and (reader.column.inner.nulls or reader.column.inner.kind == NULLS):
             return True
-        valid = valid_rows(reader, start, rows)
+        valid = valid_words(reader, start, rows)
         if valid != NULL:
-            mask_and(call.mask, valid, rows)
-    complete[(rows - 1) >> 6] = 0
-    bits_of_mask(<uint8_t *> complete, call.mask, rows)
+            words_and(complete, valid, (rows + 63) >> 6)
     return words_and_not(bits, complete, (rows + 63) >> 6)
 
 

@@ -4,13 +4,12 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mqsel.columns._arrow cimport Column
-from mqsel.columns._columns cimport ColumnBlock
+from mqsel.columns._columns cimport WORDS, ColumnBlock
 from mqsel.columns._sets cimport Arena, ValueSet
 
 
 cdef enum:
     AGAIN = -2               # signals have to be looked at before the block goes on
-    WORDS = 32               # of a bit for each row of a block
     TURN = 10_000_000        # nanoseconds without a look at them
 
 
@@ -77,7 +76,8 @@ cdef struct Trace:
     int64_t seen             # rows
     int64_t passed
     uint8_t *words           # of a leaf over a dictionary: a byte a word
-    int64_t only             # the one word with a 1, or -1
+    int64_t only             # the one word with a 1, EVERY, or -1
+    uint64_t few             # a bit a word, of a few
     bint is_ready            # all words were tested
     int64_t tested           # how many words were tested so far; -1 if that is for the machine
 
@@ -89,10 +89,10 @@ cdef struct Level:
     int64_t block            # first row of the block that a memo is of, or -1
     const int64_t *integers
     const double *doubles    # in the same place
-    const uint8_t *valid     # NULL if all rows have a value
+    const uint64_t *valid    # a bit for each row with a value; NULL if all have one
     int64_t *room
-    uint8_t *valid_room
-    uint8_t *errors
+    uint64_t[WORDS] valid_room
+    uint64_t[WORDS] errors
 
 
 # One batch on its way through a kernel; one thread's.
@@ -118,6 +118,7 @@ cdef struct BatchRun:
     double work              # what a row took since the clock was looked at
     bint strict              # texts are checked even where it does not matter which they are
     int64_t blocks           # that were run
+    size_t size              # of the memory
     int64_t next_sort        # after how many the children are sorted
 
 
@@ -136,6 +137,7 @@ cdef class Kernel:
     cdef int build(self, tuple formulas) except -1
     cdef int build_leaf(self, leaf, dict numbers, dict memos, FormulaTerm *term) except -1
     cdef int build_operand(self, node, dict numbers, Computation *operand) except -1
+    cdef str name_of(self, int slot)
     cdef object refuses(self, Column **columns, int64_t rows)
     cdef BatchRun *start(self, Column **columns, int64_t rows) except NULL
 

@@ -10,7 +10,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from mqsel.columns._arrow cimport FIELDS, INDICES, TEXT_VIEWS, TEXTS, Column
-from mqsel.columns._columns cimport BLOCK, ColumnBlock, reader_refusal, reader_room, reader_start
+from mqsel.columns._columns cimport BLOCK, WORDS, ColumnBlock, reader_refusal, reader_room, reader_start
 from mqsel.columns._sets cimport ValueSet, values_read
 
 from mqsel.logic import formulas as _formulas
@@ -27,6 +27,9 @@ cdef enum:
     LEAST_BLOCK = 8          # rows: a byte of the answer
     # Bytes that the patterns of a leaf look at in a block, up to 40 ns each (measured): signals wait until a leaf ends.
     MOST_STEPS = 1 << 18
+
+cdef extern from "_loops.h":
+    const size_t MOST_ROOM
 
 cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "%": REMAINDER}
 
@@ -167,21 +170,25 @@ cdef class Kernel:
         cdef int slot, number, step
         cdef Column *column
         cdef FormulaTerm *term
-        names = [parted(name)[0] for name in self.slots]  # of a set they have their spellings
         for slot in range(len(self.slots)):
             reason = reader_refusal(columns[slot])
             if reason is not None:
-                return f"{names[slot]}: {reason}"
+                return f"{self.name_of(slot)}: {reason}"
             column = inner_of(columns[slot])
             if column.kind == INDICES and column.inner.rows > 4 * rows + BLOCK:
-                return f"{names[slot]}: its dictionary is larger than the batch"
+                return f"{self.name_of(slot)}: its dictionary is larger than the batch"
         for number in range(self.count):
             term = &self.terms[number]
             for step in range(term.left.count + term.right.count):
                 slot = refers_to(term, step)
                 if slot >= 0 and inner_of(columns[slot]).kind == INDICES:
-                    return f"{names[slot]}: a dictionary that arithmetic reads or that is compared with a property"
+                    return (
+                        f"{self.name_of(slot)}: a dictionary that arithmetic reads or that is compared with a property"
+                    )
         return None
+
+    cdef str name_of(self, int slot):
+        return parted(self.slots[slot])[0]  # of a set they have their spellings
 
     cdef BatchRun *start(self, Column **columns, int64_t rows) except NULL:
         """Begin with a batch; `call_end` ends it."""
@@ -210,12 +217,11 @@ cdef class Kernel:
                     block //= 2
         total += aligned(self.child_count * sizeof(int)) + aligned(self.count * sizeof(Trace))
         total += aligned(slots * sizeof(ColumnBlock)) + aligned(levels * sizeof(Level))
-        total += levels * BLOCK * 16 + self.count * <size_t> (8 * WORDS) + 3 * BLOCK
-        room = <uint8_t *> malloc(total)
-        if room == NULL:
-            raise MemoryError
+        total += levels * BLOCK * 8 + self.count * <size_t> (8 * WORDS) + 3 * BLOCK
+        room = room_take(&total)
         call = <BatchRun *> room
         memset(call, 0, sizeof(BatchRun))
+        call.size = total
         call.terms = self.terms
         call.count = self.count
         call.roots = self.roots
@@ -241,12 +247,13 @@ cdef class Kernel:
         for slot in range(slots):
             reader_start(&call.readers[slot], columns[slot], room)
             room += reader_room(columns[slot])
+        for number in range(self.count):
+            if self.terms[number].slot >= 0:
+                call.readers[self.terms[number].slot].leaves += 1
         for number in range(levels):
             call.memos[number].block = -1
             call.memos[number].room = <int64_t *> room
-            call.memos[number].valid_room = room + 8 * BLOCK
-            call.memos[number].errors = room + 9 * BLOCK
-            room += 16 * BLOCK
+            room += 8 * BLOCK
         call.bits = <uint64_t *> room
         room += self.count * <size_t> (8 * WORDS)
         call.everything = room
@@ -356,8 +363,35 @@ cdef int refers_to(FormulaTerm *term, int step) noexcept:
     return code.slot if code.action == PUSH_COLUMN else -1
 
 
+# The memory of the last batch that ended, for the next one: new pages took 20 of the 50 us of a thousand rows. Whoever
+# takes and leaves it holds the lock of the interpreter.
+cdef uint8_t *_room = NULL
+cdef size_t _size = 0
+
+
+cdef uint8_t *room_take(size_t *size) except NULL:
+    """Return memory of some size, which becomes that of the memory."""
+    global _room, _size
+    cdef uint8_t *room = _room
+    if _size < size[0]:
+        room = <uint8_t *> malloc(size[0])
+        if room == NULL:
+            raise MemoryError
+        return room
+    size[0] = _size
+    _room = NULL
+    _size = 0
+    return room
+
+
 cdef void call_end(BatchRun *call) noexcept:
+    global _room, _size
     cdef int number
     for number in range(call.count):
         free(call.traces[number].words)
-    free(call)
+    if _size < call.size <= MOST_ROOM:
+        free(_room)
+        _room = <uint8_t *> call
+        _size = call.size
+    else:
+        free(call)

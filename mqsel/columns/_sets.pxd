@@ -28,6 +28,10 @@ cdef struct Needle:
     uint64_t kept            # which of the eight are its own
     uint64_t tail            # its last eight bytes, at the upper end
     uint64_t tail_kept
+    uint64_t[2] view         # as a view: the length, and all of up to twelve bytes, else the first four
+    uint64_t[2] view_kept
+    uint64_t[2] begin        # likewise without the length
+    uint64_t[2] begin_kept
 
 
 cdef enum Shape:

@@ -7,13 +7,15 @@ Only `_` in a pattern counts code points. Knows no column and no formula.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from mqsel.language.pattern import shape as _shape_of
 
 cdef extern from "_loops.h" nogil:
     uint64_t word_at(const uint8_t *data)
+    enum:
+        SHORT_VIEW
 
 cdef enum:
     LINEAR_POINTS = 8        # so many points are compared one after the other, and that by vectors
@@ -36,7 +38,12 @@ cdef class Arena:
 
 cdef int needle_read(Arena arena, bytes data, Needle *needle) except -1:
     cdef uint8_t whole[8]
+    cdef uint8_t view[16]
+    cdef uint8_t kept[16]
     cdef int64_t size = len(data)
+    cdef int32_t length = <int32_t> size
+    cdef int64_t inside = size if size <= SHORT_VIEW else 4
+    cdef int half
     arena.pieces.append(data)
     needle.data = <const uint8_t *> PyBytes_AS_STRING(data)
     needle.size = size
@@ -52,6 +59,18 @@ cdef int needle_read(Arena arena, bytes data, Needle *needle) except -1:
     memset(whole, 0, 8)
     memset(whole + 8 - min(size, 8), 0xFF, min(size, 8))
     needle.tail_kept = word_at(whole)
+    memset(view, 0, 16)
+    memset(kept, 0, 16)
+    memcpy(view + 4, needle.data, inside)
+    memset(kept + 4, 0xFF, inside)
+    for half in range(2):
+        needle.begin[half] = word_at(view + 8 * half)
+        needle.begin_kept[half] = word_at(kept + 8 * half)
+    memcpy(view, &length, 4)
+    memset(kept, 0xFF, 4)
+    for half in range(2):
+        needle.view[half] = word_at(view + 8 * half)
+        needle.view_kept[half] = word_at(kept + 8 * half)
     return 0
 
 

@@ -117,9 +117,38 @@ def test_damaged_columns(what: str) -> None:
         return
     assert "column 's' is damaged, " in str(caught.value)
     assert caught.value.index == row
+    with pytest.raises(PropertyTypeError) as caught:  # by the kernel, which begins with nine rows
+        _answers.truths(matcher, batch)
+    assert caught.value.index == row
     with pytest.raises(PropertyTypeError) as caught:
         matcher.truth_batch(pa.table({"s": pa.chunked_array([column[:row], column])}))
     assert caught.value.index == 2 * row
+
+
+@pytest.mark.parametrize("has_long", [False, True])
+def test_views_with_more_than_their_text(has_long: bool) -> None:
+    """Behind a short text in a view may stand anything; the first bytes of a long one are those it points to."""
+    content = b"abcdefgh and more of it"
+    texts = [b"", b"ab", b"abcd", b"abcdefgh", b"abcdefgh and"]
+    views = [struct.pack("<i", len(text)) + text.ljust(12, junk) for text in texts for junk in (b"\0", b"a", b"\xff")]
+    if has_long:
+        texts.append(content)
+        views += [struct.pack("<i4sii", len(content), head, 0, 0) for head in (b"abcd", b"zzzz", b"abcd")]
+    later: Later = []
+    batch = batch_later(later, view_array(later, views, [content]))
+    for text in ("", "ab", "abcd", "abcdefgh", "abcdefgh and", content.decode()):
+        for form, says in (
+            (f"s = '{text}'", str.__eq__),
+            (f"s IN ('{text}', 'no')", str.__eq__),
+            (f"s LIKE '{text}%'", str.startswith),
+            (f"s LIKE '%{text}'", str.endswith),
+            (f"s LIKE '%{text}%'", str.__contains__),
+        ):
+            matcher = mqsel.compile(form, dialect=mqsel.JMS)
+            assert _answers.refusal(matcher, batch) is None
+            want = [says(one.decode(), text) for one in texts for _ in range(3)]
+            assert [truth == 1 for truth in _answers.truths(matcher, batch)] == want, form
+            assert matcher.match_batch(batch).to_pylist() == want, form
 
 
 class CSchema(ctypes.Structure):

@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import oracle
@@ -293,6 +294,48 @@ def test_texts_of_all_lengths(form: str) -> None:
         assert truths(matcher, batch) == want, text
         assert truths(matcher, few) == want[:9], text
         assert truths(matcher, batch[1021:1101]) == want[1021:1101], text
+
+
+@pytest.mark.parametrize("count", [1, 31, 32, 33, 63, 64, 65, 130])
+@pytest.mark.parametrize("form", sorted(INDICES))
+def test_dictionaries_of_all_sizes(form: str, count: int) -> None:
+    """One word, some, all or none of a dictionary; where there is no value any index may stand."""
+    if count > 127 and form == "int8":
+        pytest.skip("so many words have no index of one byte")
+    rng = random.Random(f"{form} {count}")
+    places = [rng.choice([0, count // 2, count - 1, rng.randrange(count)]) for _ in range(3000)]
+    here = [rng.random() < 0.9 for _ in places]
+    wild = [place if one else rng.choice([0, count, 127]) for place, one in zip(places, here, strict=True)]
+    listed = [f"w{place}" for place in range(count)]
+    for given in (places, wild):
+        indices = pa.array(given, getattr(pa, form)(), mask=pa.array([not one for one in here]).to_numpy(False))
+        indices = pa.Array.from_buffers(
+            indices.type, len(given), [indices.buffers()[0], pa.array(given, indices.type).buffers()[1]]
+        )
+        batch = batch_of(s=pa.DictionaryArray.from_arrays(indices, listed, safe=False))
+        for text, chosen in (
+            (f"s = 'w{count - 1}'", {f"w{count - 1}"}),
+            (f"s IN ('w0', 'w{count - 1}')", {"w0", f"w{count - 1}"}),
+            ("s LIKE 'w%'", set(listed)),
+            ("s = 'x'", set()),
+        ):
+            want = [listed[place] in chosen if one else None for place, one in zip(places, here, strict=True)]
+            assert truths(compiled(text), batch) == want, text
+
+
+def test_few_rows() -> None:
+    """Invariant: match_batch(batch[:n]) = match_batch(batch)[:n], for few rows and many, in several threads."""
+    rng = random.Random("few")
+    values = [rng.choice(["car", "cart", "", "a longer text than a view", None]) for _ in range(3000)]
+    for text in ("s = 'car'", "s LIKE '%t%' OR n > 5", "NOT (n < 3) AND s IS NOT NULL", "n / 0 = 1 OR n + 1 = 4"):
+        matcher = compiled(text)
+        batch = batch_of(s=pa.array(values, pa.string_view()), n=pa.array([rng.choice([1, 4, None]) for _ in values]))
+        for ask in (matcher.match_batch, matcher.truth_batch):
+            want = ask(batch).to_pylist()
+            with ThreadPoolExecutor(4) as pool:
+                sizes = [*range(20), 1000, 2500] * 4
+                for size, answer in zip(sizes, pool.map(ask, [batch[:size] for size in sizes]), strict=True):
+                    assert answer.to_pylist() == want[:size], (text, size)
 
 
 @pytest.mark.parametrize("form", TEXT_FORMS)
