@@ -152,6 +152,9 @@ HEADER_NAMES: dict[str, dict[str, str]] = {
         "JMSXGroupID": "p.group_id",
         "JMSXGroupSeq": "p.group_sequence",
     },
+    # Broker-J, JMSMessagePropertyExpression: a destination is NULL there. RabbitMQ, JMS topic exchange: the six of JMS.
+    "QPID_BROKER_J": {name: name for name in JMS_SYNONYMS if name != "JMSDestination"},
+    "RABBITMQ_JMS": {name: name for name in JMS_SYNONYMS if name in JMS_HEADERS or name.startswith("JMSX")},
     "ROCKETMQ": {},
     "AZURE_SERVICE_BUS": {
         "JMSMessageID": "sys.MessageId",
@@ -162,8 +165,10 @@ HEADER_NAMES: dict[str, dict[str, str]] = {
         "JMSXGroupID": "sys.SessionId",
     },
 }
-# Products whose client of JMS has those names, too, and translates them: artemis-jms-client, SelectorTranslator.
-TRANSLATED = ("ARTEMIS",)
+# Names of JMS that the product's client of JMS translates: artemis-jms-client, SelectorTranslator.
+TRANSLATED = {
+    "ARTEMIS": ("JMSDeliveryMode", "JMSPriority", "JMSMessageID", "JMSTimestamp", "JMSExpiration", "JMSXGroupID"),
+}
 # What values of headers are called where the header has another name: each way round.
 HEADER_VALUES = {
     "AMQDurable": {
@@ -172,6 +177,21 @@ HEADER_VALUES = {
         "DURABLE": "PERSISTENT",
         "NON_DURABLE": "NON_PERSISTENT",
     },
+}
+# How a queue and a topic read as texts, by product and header, where that is written down: TIBCO EMS, Filtering
+# Messages in the Undelivered Message Queue; ActiveMQ, ActiveMQDestination; artemis-jms-client, ActiveMQMessage.
+DESTINATION_URIS = ("queue://{}", "topic://{}")
+DESTINATION_TEXTS: dict[str, dict[str, tuple[str, str]]] = {
+    "TIBCO_EMS": {"JMSDestination": ("Queue[{}]", "Topic[{}]")},
+    "ACTIVEMQ": dict.fromkeys(DESTINATIONS, DESTINATION_URIS),
+    "ARTEMIS": {"JMSReplyTo": DESTINATION_URIS},
+}
+# What every text of a destination is. In IBM MQ one destination has several, with the queue manager and options: IBM MQ
+# 9.4, Uniform resource identifiers (URIs), and Rules for naming IBM MQ objects.
+DESTINATION_PATTERNS: dict[str, dict[str, str]] = {
+    "TIBCO_EMS": {"JMSDestination": r"(?:Queue|Topic)\[.*\]"},
+    "ACTIVEMQ": dict.fromkeys(DESTINATIONS, "(?:temp-)?(?:queue|topic)://.*"),
+    "IBM_MQ": dict.fromkeys(DESTINATIONS, r"queue://[\w./%]*(?:\?.*)?|topic://.*"),
 }
 # Those that hold a time, in milliseconds since 1970.
 TIMES = ("JMSTimestamp", "JMSExpiration")

@@ -20,6 +20,8 @@ _HEADERS: dict[str, tuple[Any, ...]] = {
     "JMSTimestamp": (None, 0, 5, 1_700_000_000_000),
     "JMSMessageID": (None, "ID:1", "a"),
     "JMSExpiration": (None, 0, 5),
+    "JMSDestination": ("queue://A", "topic://A", "queue://B.c", "topic://B.c"),
+    "JMSReplyTo": (None, "queue://A", "topic://A", "queue://B.c", "topic://B.c"),
 }
 _MORE = (*map(Int8, (1, 2, -1)), *map(Int16, (1, 2, 300)), Float32(1.0), 2.0, "true", "5", "a\nb")
 DOUBLES = (0.0, 1.0, -1.0, 2.5, 0.1, -0.5, 3.0, 1e308, -1e308, 5e-324, -5e-324, 2.0**53, 1e16)

@@ -59,7 +59,7 @@ INSIDE = {
     "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records _amqp _artemis artemis mq __init__",
     "analysis": "readings explain.near explain.change explain._tally explain.account explain explain.__init__ compare"
-    " compare.contract compare.writing compare.__init__ compare.gaps compare.changes compare.canonical compare.rewrites"
+    " compare.contract compare.writing compare.__init__ compare.gaps compare.changes compare.rewrites compare.canonical"
     " compare.doubles"
     " compare.meaning compare.migrate compare.audit lint.findings lint.chains lint.tests lint.names lint.products"
     " lint.contracts lint lint.__init__ explain.sentences explain.profile",

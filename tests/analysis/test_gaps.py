@@ -14,8 +14,10 @@ import mqsel
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.gaps import gap
 from mqsel.analysis.lint import lint
+from mqsel.logic.solver import automata, cells
 
-COUNT = int(os.environ.get("MQSEL_GAPS", "300"))  # random sets; the note of a release says with how many it was run
+COUNT = int(os.environ.get("MQSEL_GAPS", "150"))  # random sets; the note of a release says with how many it was run
+THOUSANDS = int(os.environ.get("MQSEL_GAPS_OF_THOUSAND", "1"))  # sets of a thousand
 DOMAINS: dict[str, tuple[Any, ...]] = {
     "a": (None, 1, 2, 3),
     "b": ("x", "y", "xy", None),
@@ -57,8 +59,12 @@ def _selector(rng: random.Random, depth: int) -> str:
     return f"({_selector(rng, depth - 1)} {draw('AND OR')} {_selector(rng, depth - 1)})"
 
 
-def test_gaps_are_those_of_all_messages() -> None:
+@pytest.mark.parametrize("few", [0, 20])
+def test_gaps_are_those_of_all_messages(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gap is found where a message of the domains is left, and its selector is TRUE of just those that are."""
+    for module in (cells, automata):  # with few patterns, too, as with many
+        monkeypatch.setattr(module, "_FEW", few)
+    automata._found.cache_clear()
     rng = random.Random(30)
     undecided = shapes = 0
     for _ in range(COUNT):
@@ -146,6 +152,52 @@ def _mixed(rng: random.Random) -> str:
         f"weight < size AND JMSPriority = {rng.randrange(10)}",
     )
     return " AND ".join(rng.sample(tests, 3))
+
+
+_WORDS = "red green blue order trade quote eu us asia high low mid alpha beta new cancel fill ack".split()
+_OF_WORDS: dict[str, Any] = {name: {"type": "string", "required": True} for name in ("name", "other")}
+_OF_WORDS |= {"kind": {"values": _WORDS, "required": True}}
+_OF_WORDS |= {"w": {"type": "int32", "least": 0, "greatest": 99, "required": True}}
+
+
+def _like(rng: random.Random, name: str = "name") -> str:
+    word = f"{rng.choice(_WORDS)}{rng.choice('-. ')}{rng.randrange(200)}"
+    pattern = rng.choice((f"{word}%", f"%{word}", f"%{word}%", f"{word[:2]}%{word[-2:]}", f"{word[:-1]}_"))
+    return f"{name} LIKE '{pattern}'"
+
+
+FAMILIES: dict[str, tuple[Any, Any]] = {
+    "patterns": (_like, None),
+    "of two texts": (lambda rng: f"{_like(rng)} AND {_like(rng, 'other')}", _OF_WORDS),
+    "and not": (lambda rng: f"{_like(rng)} AND NOT {_like(rng)}", _OF_WORDS),
+    "and numbers": (lambda rng: f"{_like(rng)} AND w > {rng.randrange(100)}", _OF_WORDS),
+    "covered": (lambda rng: rng.choice((_like(rng), "name LIKE 'a%'", "name NOT LIKE 'a%'")), _OF_WORDS),
+    "of many kinds": (
+        lambda rng: rng.choice(
+            (
+                _like(rng),
+                f"name = '{rng.choice(_WORDS)}'",
+                f"{_like(rng)} OR w = {rng.randrange(9)}",
+                f"w BETWEEN {rng.randrange(50)} AND {rng.randrange(50, 100)} AND NOT {_like(rng)}",
+                f"kind = '{rng.choice(_WORDS)}' AND {_like(rng)}",
+            )
+        ),
+        _OF_WORDS,
+    ),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_thousand_selectors_with_patterns(family: str) -> None:
+    """Invariant: of a thousand selectors with LIKE a gap is found that none selects, or that there is none."""
+    draw, given = FAMILIES[family]
+    for seed in range(THOUSANDS):
+        rng = random.Random(f"{family} {seed}")
+        matchers = [mqsel.compile(draw(rng)) for _ in range(1_000)]
+        found = gap(matchers, given=given)
+        assert not found.reason, seed
+        assert bool(found) is (family not in ("covered", "of many kinds")), seed
+        assert not any(one.matches(found.message or {}) for one in matchers), seed
 
 
 @pytest.mark.parametrize("count", [20, 60])

@@ -83,6 +83,46 @@ def test_measured_selectors() -> None:
             check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)
 
 
+_DESTINATIONS = ("JMSDestination", "JMSReplyTo")
+# How each product writes a destination of a canonical message, where that is known.
+_TEXTS = {"TIBCO_EMS": ("Queue[{}]", "Topic[{}]"), "ACTIVEMQ": ("queue://{}", "topic://{}")}
+
+
+def _of_destinations(rng: random.Random, source: str) -> str:
+    """Draw a selector over destinations, which are written as the source does, or not."""
+    tests = []
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        forms = _TEXTS[source if rng.random() < 0.9 else "ACTIVEMQ"]
+        one, other = [f"'{rng.choice(forms).format(rng.choice(('A', 'B.c')))}'" for _ in range(2)]
+        name, no = rng.choice(_DESTINATIONS), rng.choice(("", "NOT "))
+        test = rng.choice(("{0} = {2}", "{0} <> {2}", "{0} {1}IN ({2}, {3})", "{0} {1}LIKE {2}", "{0} IS {1}NULL"))
+        tests.append(f"{rng.choice(('', '', 'NOT '))}{test.format(name, no, one, other)}")
+    return rng.choice((" AND ", " OR ")).join(tests)
+
+
+def test_destinations() -> None:
+    """Invariant: likewise, of selectors over destinations, each written as its product does."""
+    rng = random.Random("destinations")
+    pairs = [("TIBCO_EMS", "ACTIVEMQ"), ("ACTIVEMQ", "TIBCO_EMS"), ("ACTIVEMQ", "ARTEMIS")]
+    for source, target in pairs:
+        counts = Counter(check(_of_destinations(rng, source), source, target, rng) for _ in range(MANY * 2))
+        assert counts["same"] + counts["translated"] > MANY / 10, counts
+    for source, target in [*itertools.permutations(PRESETS, 2)]:
+        check(_of_destinations(rng, "ACTIVEMQ"), source, target, rng)
+
+
+@pytest.mark.parametrize("text", ["queue:///A", "queue://QM/A.b?persistence=2", "topic://a/b: c", "topic://a?x=1"])
+@pytest.mark.parametrize("value", ["Queue[A]", "queue://persistent://public/r", "A", "queue:///A", "topic://a/b: c"])
+def test_destinations_of_ibm_mq(text: str, value: str) -> None:
+    """What becomes FALSE is TRUE of no text that IBM MQ has for a destination."""
+    selector = f"JMSDestination = '{value}' OR JMSReplyTo IN ('{value}', 'Topic[A]')"
+    found = migrate(selector, "IBM_MQ", "ACTIVEMQ")
+    if found:
+        assert found.text == "FALSE"
+        assert not mqsel.compile(selector).matches({"JMSDestination": text, "JMSReplyTo": text})
+    assert bool(found) is ("//" not in value or "persistent" in value)
+
+
 def _arithmetic(rng: random.Random, depth: int = 2) -> str:
     if depth == 0 or rng.random() < 0.2:
         return rng.choice(("a", "b", "c", "a", "b", "c", "0", "1", "2", "0.5", "-1", "1e308"))
@@ -137,11 +177,21 @@ def test_several_products_that_have_no_name_in_common() -> None:
 
 
 def test_never_true_and_destinations() -> None:
-    """What selects nothing is FALSE elsewhere, and says so; texts of destinations are refused, for each has its own."""
+    """What selects nothing is FALSE elsewhere, and says so; texts of destinations are rewritten where known."""
     found = migrate("Root.MQMD.CorrelId = 0x0C", "IBM_MQ", "ARTEMIS")
     assert (found.verdict, found.text) == ("translated", "FALSE")
     assert "selects no message" in found.reason
-    assert migrate("JMSDestination = 'Queue[A]'", "TIBCO_EMS", "ACTIVEMQ").verdict == "refused"
+    assert migrate("JMSDestination LIKE 'Queue[A]'", "TIBCO_EMS", "ACTIVEMQ").text == "JMSDestination LIKE 'queue://A'"
+    assert migrate("JMSDestination LIKE 'Q%'", "TIBCO_EMS", "ACTIVEMQ").verdict == "refused"
+    assert "_AMQ_ORIG_ADDRESS" in migrate("JMSDestination = 'Queue[A]'", "TIBCO_EMS", "ARTEMIS").advice
+    assert migrate("JMSReplyTo = 'Queue[A]'", "TIBCO_EMS", "ACTIVEMQ").verdict == "refused"
+    assert migrate("JMSDestination = 'Queue[A]'", "TIBCO_EMS", "RABBITMQ").verdict == "refused"
+    assert migrate("properties.to = '/queues/A'", "RABBITMQ", "AZURE_SERVICE_BUS").verdict == "refused"
+    assert migrate("sys.To LIKE 'A%'", "AZURE_SERVICE_BUS", "RABBITMQ").verdict == "refused"
+    assert migrate("sys.To IS NULL", "AZURE_SERVICE_BUS", "RABBITMQ").text == "p.to IS NULL"
+    assert migrate("JMSDestination IS NULL", "ARTEMIS", "ACTIVEMQ").verdict == "refused"
+    assert migrate("JMSDestination IS NULL", "ACTIVEMQ", "QPID_BROKER_J").verdict == "refused"
+    assert migrate("JMSReplyTo = 'A'", "ACTIVEMQ", "IBM_MQ").verdict == "refused"  # which refuses FALSE, too
     assert migrate("JMSReplyTo IS NOT NULL", "TIBCO_EMS", "ACTIVEMQ").verdict == "same"
     assert migrate("JMSXUserID = 'a'", "TIBCO_EMS", "ARTEMIS").text == "_AMQ_VALIDATED_USER = 'a'"
     assert "queue move" in migrate("JMSXDeliveryCount > 1", "TIBCO_EMS", "ARTEMIS").advice

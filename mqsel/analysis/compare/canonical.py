@@ -5,10 +5,14 @@ The names stand in `mqsel.names.HEADER_NAMES`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mqsel.analysis.compare.contract import SAME_FIELDS
+from mqsel.analysis.compare.rewrites import PlacedTest, tests_of, with_tests
+from mqsel.errors import quoted
 from mqsel.language.dialect import Dialect, as_dialect, kept
 from mqsel.language.nodes import (
     Arithmetic,
@@ -25,7 +29,18 @@ from mqsel.language.nodes import (
     walk,
 )
 from mqsel.language.selector import Selector
-from mqsel.names import DESCRIPTOR, DESTINATIONS, HEADER_NAMES, HEADER_VALUES, JMS_SYNONYMS, TRANSLATED, spellings
+from mqsel.names import (
+    DESCRIPTOR,
+    DESTINATION_PATTERNS,
+    DESTINATION_TEXTS,
+    DESTINATION_URIS,
+    DESTINATIONS,
+    HEADER_NAMES,
+    HEADER_VALUES,
+    JMS_SYNONYMS,
+    TRANSLATED,
+    spellings,
+)
 
 
 class RefusedError(Exception):
@@ -58,11 +73,12 @@ def canonical(selector: Selector, *, is_target: bool = False) -> Node:
         name = spellings(selector.names[node.name], selector.naming)[0]
         is_strange = preset in HEADER_NAMES and name in JMS_SYNONYMS and name not in own
         is_field = name.startswith(DESCRIPTOR) and selector.dialect.headers != "mqi"
-        if is_field or (is_strange and (is_target or preset not in TRANSLATED)):
-            raise RefusedError(f"{name} is no header in {preset}", _instead(name))
+        if is_field or (is_strange and (is_target or name not in TRANSLATED.get(preset, ()))):
+            raise RefusedError(f"{name} is no header in {preset}", _instead(name, preset))
         return node._replace(name=own.get(name, _FIELDS.get(name, name)))
 
-    return mapped(mapped(selector.node, _revalued), rename)
+    destination = _revaluing(dict.fromkeys(DESTINATIONS, functools.partial(_destination, preset=preset, to_jms=True)))
+    return mapped(mapped(mapped(selector.node, _revaluing(_VALUES)), rename), destination)
 
 
 def named_in(root: Node, dialect: Dialect) -> Node:
@@ -78,10 +94,11 @@ def named_in(root: Node, dialect: Dialect) -> Node:
         if node.name.startswith(DESCRIPTOR) and dialect.headers != "mqi":
             raise RefusedError(f"{node.name} is a field of IBM MQ's message descriptor", _COPIED)
         if preset in HEADER_NAMES and node.name in JMS_SYNONYMS and node.name not in names:
-            raise RefusedError(f"{preset} offers no {node.name} to selectors", _instead(node.name))
+            raise RefusedError(f"{preset} offers no {node.name} to selectors", _instead(node.name, preset))
         return node._replace(name=names.get(node.name, node.name))
 
-    return mapped(mapped(root, rename), _revalued)
+    destination = _revaluing(dict.fromkeys(DESTINATIONS, functools.partial(_destination, preset=preset, to_jms=False)))
+    return mapped(mapped(mapped(root, destination), rename), _revaluing(_VALUES))
 
 
 _COPIED = "let the sender, or a bridge, copy it into a property of its own"
@@ -90,33 +107,93 @@ _INSTEAD = {
     "JMSXDeliveryCount": "let the queue move away what was delivered too often, or let the consumer look at it",
     "JMSRedelivered": "let the consumer look at it",
     "JMSDestination": "subscribe to that queue or topic, or let the sender set a property",
+    "ARTEMIS JMSDestination": "of dead letters Artemis has the name, without its kind, as _AMQ_ORIG_ADDRESS",
     "JMSReplyTo": "let the sender set a property",
 }
 
 
-def _instead(name: str) -> str:
-    return _INSTEAD.get(name, _COPIED)
+def _instead(name: str, preset: str) -> str:
+    return _INSTEAD.get(f"{preset} {name}") or _INSTEAD.get(name, _COPIED)
 
 
-def _revalued(node: Node) -> Node:
-    """Return a test of a header with other values as one with the values of JMS, and the other way round."""
-    names = names_of(node)
-    values = next((HEADER_VALUES[name] for name in names if name in HEADER_VALUES), None)
-    place = next((name for name in names if name in DESTINATIONS), None)
-    match node:
-        case Comparison() | In() | Like() | Call() if place:
-            raise RefusedError(f"each product has its own texts for a destination, as in {place}", _instead(place))
-        case In() if values:
-            return node._replace(choices=tuple([values.get(one, one) for one in node.choices]))
-        case Comparison("=" | "<>", Identifier(), Literal("string", value, span)) if values:
-            return node._replace(right=Literal("string", values.get(str(value), value), span))
-        case Comparison("=" | "<>", Literal("string", value, span), Identifier()) if values:
-            return node._replace(left=Literal("string", values.get(str(value), value), span))
-        case Comparison("=" | "<>", Identifier(), Literal()) | Comparison("=" | "<>", Literal(), Identifier()):
+# Of headers that have other values in products: what returns such a value, given the header and the other one.
+_Values = Mapping[str, Callable[[str, Any], Any]]
+_VALUES: _Values = dict.fromkeys(HEADER_VALUES, lambda name, value: HEADER_VALUES[name].get(value, value))
+
+
+def _revaluing(values: _Values) -> Callable[[Node], Node]:
+    """Return what rewrites a test of a header that has other values.
+
+    Raises: RefusedError: as the values do, or the test looks into them.
+    """
+
+    def revalued(node: Node) -> Node:
+        name = next((name for name in names_of(node) if name in values), None)
+        if name is None:
             return node
-        case Comparison() | Like() | Call() | Arithmetic() | Between() if values:
-            raise RefusedError(f"{unparse(node)} looks into a header that has other values here", "compare it with =")
-    return node
+        value_of = functools.partial(values[name], name)
+        match node:
+            case In():
+                return node._replace(choices=tuple(map(value_of, node.choices)))
+            case Like(_, _, pattern, None) if not set("%_\\") & set(pattern):
+                return node._replace(pattern=value_of(pattern))
+            case Comparison("=" | "<>", Identifier(), Literal("string", value, span)):
+                return node._replace(right=Literal("string", value_of(value), span))
+            case Comparison("=" | "<>", Literal("string", value, span), Identifier()):
+                return node._replace(left=Literal("string", value_of(value), span))
+            case Comparison("=" | "<>", Identifier(), Literal()) | Comparison("=" | "<>", Literal(), Identifier()):
+                return node
+            case Comparison() | Like() | Call() | Arithmetic() | Between():
+                raise RefusedError(
+                    f"{unparse(node)} looks into a header that has other values here", "compare it with ="
+                )
+        return node
+
+    return revalued
+
+
+def _destination(header: str, text: str, preset: str, *, to_jms: bool) -> str:
+    """Return the text of a queue or topic in JMS for that in a product, or the other way round.
+
+    Raises: RefusedError: the product has no such text, or it is not written down which it has.
+    """
+    own = DESTINATION_TEXTS.get(preset, {}).get(header)
+    if own is None:
+        reason = f"each product has its own texts for a destination: those of {header} in {preset} are not translated"
+        raise RefusedError(reason, _instead(header, preset))
+    written = _readdressed(text, *((own, DESTINATION_URIS) if to_jms else (DESTINATION_URIS, own)))
+    if written is None:
+        reason = f"{quoted(text)} is no text of a queue or topic in {preset}, as {quoted(own[0].format('A'))} is"
+        raise RefusedError(reason, _instead(header, preset))
+    return written
+
+
+def _readdressed(text: str, read: tuple[str, str], written: tuple[str, str]) -> str | None:
+    """Return a text of a queue or a topic in another form; None for another text, and for odd names."""
+    for one, other in zip(read, written, strict=True):
+        start, end = one.split("{}")
+        name = text[len(start) : len(text) - len(end)]
+        if text == start + name + end and re.fullmatch(r"[A-Za-z0-9_.-]+", name):
+            return other.format(name)
+    return None
+
+
+def possible(selector: Selector) -> Node:
+    """Return the tree of a selector with FALSE for tests that no text of a destination makes TRUE."""
+    patterns = DESTINATION_PATTERNS.get(_preset(selector.dialect), {})
+
+    def is_possible(test: PlacedTest) -> bool:
+        match test:
+            case PlacedTest(Comparison("=", Identifier(name), Literal("string", str() as text)), False):
+                texts: tuple[str, ...] = (text,)
+            case PlacedTest(In(False, Identifier(name), texts), False):
+                pass
+            case _:
+                return True
+        return name not in patterns or any(re.fullmatch(patterns[name], one, re.ASCII | re.DOTALL) for one in texts)
+
+    tests = iter(tests_of(selector.node)[0])
+    return with_tests(selector.node, lambda node: node if is_possible(next(tests)) else Literal("boolean", False))
 
 
 def names_of(node: Node) -> list[str]:
@@ -126,14 +203,15 @@ def names_of(node: Node) -> list[str]:
 
 def view(message: Mapping[str, Any], dialect: Dialect | str) -> dict[str, Any]:
     """Return a canonical message as a product sees it."""
-    names = _header_names(as_dialect(dialect))
-    is_own = _preset(as_dialect(dialect)) not in HEADER_NAMES
+    preset, names = _preset(as_dialect(dialect)), _header_names(as_dialect(dialect))
+    texts = DESTINATION_TEXTS.get(preset, {})
     found = {}
     for name, value in message.items():
         own = names.get(name, name)
-        if is_own or name in names or name not in JMS_SYNONYMS:
-            found[own] = HEADER_VALUES.get(own, {}).get(value, value)
-        if _preset(as_dialect(dialect)) in TRANSLATED:
+        if preset not in HEADER_NAMES or name in names or name not in JMS_SYNONYMS:
+            seen = _readdressed(value, DESTINATION_URIS, texts[name]) if name in texts else None
+            found[own] = HEADER_VALUES.get(own, {}).get(value, value) if seen is None else seen
+        if name in TRANSLATED.get(preset, ()):
             found[name] = value
         if as_dialect(dialect).headers == "mqi" and name in SAME_FIELDS:
             found[SAME_FIELDS[name]] = value

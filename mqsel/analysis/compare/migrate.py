@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from html import escape
 
 from mqsel.analysis.compare import Given, contract_of, satisfiable
-from mqsel.analysis.compare.canonical import RefusedError, canonical, named_in, names_of
+from mqsel.analysis.compare.canonical import RefusedError, canonical, named_in, names_of, possible
 from mqsel.analysis.compare.contract import Contract, header_of
 from mqsel.analysis.compare.meaning import (
     DOUBLE,
@@ -248,6 +248,7 @@ class _Migration:
         self.targets = targets
         self.given = given
         self.selector = read_selector(text, source)
+        self.root = self.selector.node
         self.refusals: list[tuple[str, str]] = []  # why targets refuse texts, each with what people do instead
         self.tried: list[tuple[str, list[Node]]] = []  # texts that the targets accept, with their canonical trees
 
@@ -271,7 +272,8 @@ class _Migration:
 
     def refused(self, reason: str, advice: str) -> Migrated:
         """Return that it is refused; one that selects nothing today is FALSE elsewhere, whatever it reads."""
-        today = satisfiable(self.text, dialect=self.source, given=self.given or Contract())
+        source = self.source.replace(constant_false="accept")
+        today = satisfiable(unparse(possible(self.selector), source), dialect=source, given=self.given or Contract())
         if today.message is None and today.is_decided and self.read("FALSE") is not None:
             return Migrated("translated", "FALSE", reason="it selects no message today: is it what was meant?")
         return Migrated("refused", reason=reason, advice=advice)

@@ -18,8 +18,9 @@ from mqsel.logic.sets import Pattern, Texts, has_text, is_like
 MAX_STEPS = 20_000  # states of a product: a tenth of a second
 _MAX_MOVES = 20 * MAX_STEPS  # of single automata from one state to the next: half a second, however many there are
 
+_FEW = 20  # patterns that are left out
 # Stand where a pattern takes any character: the first that nothing else asks for.
-_ANY = "abcdefghijklmnopqrstuvwxyz0123456789"
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class UndecidedError(Exception):
@@ -171,7 +172,7 @@ def _found(strings: Strings) -> str | UndecidedError | None:
     if strings.points is not None:
         return min(strings.points, key=lambda one: (len(one), one), default=None)
     if not strings.likes:  # a letter rather than the text without characters, which looks like a mistake
-        letter = next((one for one in _ANY if is_string_in(one, strings)), None)
+        letter = next((one for one in LETTERS if is_string_in(one, strings)), None)
         if letter is not None:
             return letter
     for likes in strings.likes:
@@ -180,6 +181,10 @@ def _found(strings: Strings) -> str | UndecidedError | None:
                 return text
     # What is left are texts that match a pattern of each.
     groups = [[_automaton(one) for one in likes.patterns] for likes in strings.likes]
+    if len(strings.unlikes) > _FEW:  # a text that is found without looking at them is often none of theirs
+        found = _walk(groups, [], strings.others)
+        if found is None or (isinstance(found, str) and is_string_in(found, strings)):
+            return found
     return _walk(groups, [_automaton(one) for one in strings.unlikes], strings.others)
 
 
@@ -223,7 +228,7 @@ def _walk(
         wanted = dict.fromkeys(one for a, state in zip(automata, states, strict=True) for one in a.wanted(state))
         wanted.update(dict.fromkeys(one for one in node if one))
         # One stands for all others: it does what any of them does.
-        other = next((one for one in _ANY if one not in wanted), None) or _beyond(wanted)
+        other = next((one for one in LETTERS if one not in wanted), None) or beyond(wanted)
         for character in (*wanted, other):
             steps += 1
             if steps > MAX_STEPS or steps * len(automata) > _MAX_MOVES:
@@ -250,7 +255,7 @@ def _walk(
     return None
 
 
-def _beyond(characters: Iterable[str]) -> str:
+def beyond(characters: Iterable[str]) -> str:
     """Return a character that is none of *characters*."""
     taken = set(characters)
     return next(chr(point) for point in count(0xC0) if chr(point) not in taken and not 0xD800 <= point < 0xE000)

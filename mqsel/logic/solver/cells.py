@@ -8,23 +8,27 @@ which excludes a part of all messages, this one looks at those that the choice c
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any as AnyValue
 from typing import NamedTuple
 
 from mqsel.language.nodes import Identifier, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Any, Formula, Leaf, Relation, all_of, any_of, fold, leaves
 from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis, Intervals
-from mqsel.logic.sets import NOTHING, PROPERTY, Values, has_value, outside
+from mqsel.logic.sets import NOTHING, PROPERTY, Pattern, Values, has_value, outside
 from mqsel.logic.solver import Message, Witness, Work, find, smaller
-from mqsel.logic.solver.automata import UndecidedError
+from mqsel.logic.solver.automata import LETTERS, UndecidedError, beyond
 from mqsel.logic.solver.boxes import Check
 from mqsel.logic.solver.domains import ANY_PROPERTY, Domain, is_empty, meet, nearest, nearest_float, some_values
 from mqsel.values import Float32
 
 MAX_WORK = 4_000_000  # formulas and values that are looked at: some ten seconds
 _DEPTH = 400  # properties of one part
+_FEW = 20  # patterns of one property
+_OF_FIND = 4  # what one step of `find` counts here
 
 
 class _Cell(NamedTuple):
@@ -53,7 +57,7 @@ def find_in_cells(formulas: Iterable[Formula], check: Check, *, work: int = MAX_
     for one in formulas:
         clauses += one.parts if isinstance(one, All) else (one,)
     try:
-        message = _search(clauses, Work(work), 0)
+        message = _search(clauses, Work(work), {}, check)
     except UndecidedError as error:
         return Witness(None, str(error))
     if message is None:
@@ -64,25 +68,30 @@ def find_in_cells(formulas: Iterable[Formula], check: Check, *, work: int = MAX_
     return Witness(smaller(message, check))
 
 
-def _search(clauses: Sequence[Formula], work: Work, depth: int) -> Message | None:
+def _search(clauses: Sequence[Formula], work: Work, chosen: Message, check: Check | None) -> Message | None:
     """Return a message of which all clauses are true; None if there is none.
+
+    Args:
+        chosen: what other properties are.
+        check: runs the matchers, of a message with these; None where still others are not chosen.
 
     Raises: UndecidedError.
     """
     if NEVER in clauses:
         return None
-    if depth > _DEPTH:
+    if len(chosen) > _DEPTH:
         raise UndecidedError(f"more than {_DEPTH} properties")
     message: Message = {}
-    for part in sorted(_apart(clauses, work), key=len):
-        found = _search_part(part, work, depth)
+    parts = sorted(_apart(clauses, work), key=lambda part: (_computes(part), len(part)))
+    for number, part in enumerate(parts, 1):
+        found = _search_part(part, work, {**chosen, **message}, check if number == len(parts) else None)
         if found is None:
             return None
         message |= found
     return message
 
 
-def _search_part(clauses: list[Formula], work: Work, depth: int) -> Message | None:
+def _search_part(clauses: list[Formula], work: Work, chosen: Message, check: Check | None) -> Message | None:
     mentions: dict[str, dict[Values, int]] = {}
     for clause in clauses:
         for one in leaves(clause):
@@ -93,31 +102,70 @@ def _search_part(clauses: list[Formula], work: Work, depth: int) -> Message | No
     free = [name for name in mentions if name not in computed]
     if not free:
         # Properties that are computed with: by intervals that are halved.
-        found = find(clauses, lambda _: True, work=min(work.left, 50_000))
+        own = Work(min(work.left, 50_000))
+        found = find(
+            clauses, lambda message: check({**chosen, **message}) if check else computed <= {*message}, work=own
+        )
+        work.spend(_OF_FIND * (own.most - max(own.left, 0)))
         if found.reason:
             raise UndecidedError(found.reason)
         return found.message
-    name = max(free, key=lambda one: sum(mentions[one].values()))
+    # Patterns last: what is known of other properties leaves few of them.
+    patterns = {one: sum(len(values.strings.patterns) for values in mentions[one]) > _FEW for one in free}
+    name = max(free, key=lambda one: (not patterns[one], sum(mentions[one].values())))
+    if not all(_may_be(one, clauses, work) for one in free if patterns[one]):
+        return None
     sets = [*mentions[name]]
     numbers = {values: number for number, values in enumerate(sets)}
     touched, rest = [], []
+    must: dict[Values, None] = {}  # sets that have the property in any case
     for clause in clauses:
         bits, quick = _bits(clause, name, numbers)
-        if bits:
+        if bits and bits == quick and isinstance(clause, Leaf):
+            must[clause.values] = None
+        elif bits:
             touched.append((clause, quick))
         else:
             rest.append(clause)
-    for cell in _cells(sets, work):
+    unsure: UndecidedError | None = None
+    for cell in _cells(sets, [*must], work):
+        if isinstance(cell, UndecidedError):
+            unsure = cell
+            continue
         work.spend(1 + len(touched) // 8)
         waiting = [clause for clause, quick in touched if not quick & cell.inside]
         work.spend(len(waiting))
         left = [_given(clause, name, numbers, cell.inside) for clause in waiting]
         if NEVER in left:
             continue
-        found_rest = _search([*[one for one in left if one is not ALWAYS], *rest], work, depth + 1)
+        try:
+            remaining = [*[one for one in left if one is not ALWAYS], *rest]
+            found_rest = _search(remaining, work, {**chosen, name: cell.value}, check)
+        except UndecidedError as error:  # another cell may have a message
+            work.spend(0)
+            unsure = error
+            continue
         if found_rest is not None:
-            return {name: cell.value, **found_rest} if cell.value is not None else found_rest
+            return {name: cell.value, **found_rest}
+    if unsure is not None:
+        raise unsure
     return None
+
+
+def _may_be(name: str, clauses: Iterable[Formula], work: Work) -> bool:
+    """Report whether a property may have a value in all sets that it must be in: True where that is not decided."""
+    domain = ANY_PROPERTY
+    for one in clauses:
+        if isinstance(one, Leaf) and isinstance(one.subject, Identifier) and one.subject.name == name:
+            work.spend(2)
+            domain = meet(domain, one.values)
+    with suppress(UndecidedError):
+        return not is_empty(domain)
+    return True
+
+
+def _computes(clauses: Iterable[Formula]) -> bool:
+    return any(True for clause in clauses for one in leaves(clause) for _ in _computed(one))
 
 
 def _computed(one: Leaf | Relation) -> Iterator[str]:
@@ -186,40 +234,64 @@ def _given(clause: Formula, name: str, numbers: dict[Values, int], inside: int) 
 # ---- cells -----------------------------------------------------------------------------------------------------------
 
 
-def _cells(sets: Sequence[Values], work: Work) -> Iterator[_Cell]:
-    """Yield a value of each cell of a property, simple ones first.
+def _cells(sets: Sequence[Values], must: Sequence[Values], work: Work) -> Iterator[_Cell | UndecidedError]:
+    """Yield a value of each cell of a property within all sets that it must be in, simple ones first.
 
-    Raises: UndecidedError.
+    Yields: last an error, if there may be other cells.
+
+    Raises: UndecidedError: all work is done.
     """
     seen: set[int] = set()
-    for value in _candidates(sets, work):
-        work.spend(1 + len(sets) // 8)
-        inside = 0
-        for number, values in enumerate(sets):
-            if has_value(values, value):
-                inside |= 1 << number
-        if inside not in seen:
-            seen.add(inside)
-            yield _Cell(value, inside)
+    try:
+        for value in _candidates(sets, must, work):
+            work.spend(1 + len(must) // 8)
+            if not all(has_value(one, value) for one in must):
+                continue
+            work.spend(1 + len(sets) // 8)
+            inside = 0
+            for number, values in enumerate(sets):
+                if has_value(values, value):
+                    inside |= 1 << number
+            if inside not in seen:
+                seen.add(inside)
+                yield _Cell(value, inside)
+    except UndecidedError as error:
+        work.spend(0)
+        yield error
 
 
-def _candidates(sets: Sequence[Values], work: Work) -> Iterator[AnyValue]:
-    """Yield values of which at least one is in each cell.
+def _candidates(sets: Sequence[Values], must: Sequence[Values], work: Work) -> Iterator[AnyValue]:
+    """Yield values of which at least one is in each cell; last the texts of which it takes work to find them.
 
     Raises: UndecidedError.
     """
     yield None
     yield from _numbers([one.integers for one in sets], INT64, nearest)
-    yield from _strings(sets, work)
+    texts = [one.strings for one in sets]
+    points: frozenset[str] = frozenset().union(*[one.points for one in texts])  # type: ignore[arg-type]
+    yield from sorted(points, key=lambda one: (len(one), one))
+    patterns = [*dict.fromkeys(itertools.chain.from_iterable(one.patterns for one in texts))]
+    yield from _plain(patterns)
     yield from (True, False)
     yield from _numbers([one.floats64.intervals for one in sets], DOUBLE, nearest)
     floats = _numbers([one.floats32.intervals for one in sets], FLOAT, nearest_float)
     yield from map(Float32, floats)
     yield from (math.nan, Float32(math.nan))
-    points: frozenset[bytes] = frozenset().union(*[one.bytes.points for one in sets])  # type: ignore[arg-type]
-    yield from sorted(points)
-    other = PROPERTY.bytes._replace(points=points)
+    listed: frozenset[bytes] = frozenset().union(*[one.bytes.points for one in sets])  # type: ignore[arg-type]
+    yield from sorted(listed)
+    other = PROPERTY.bytes._replace(points=listed)
     yield from some_values(meet(ANY_PROPERTY, NOTHING._replace(bytes=other)))
+    yield from _strings(points, [one for one in sets if one not in must], must, work)
+
+
+def _plain(patterns: Iterable[Pattern]) -> Iterator[str]:
+    """Yield texts that few patterns match: those of no pattern, and for each pattern one that it matches."""
+    own = {one for pattern in patterns for segment in pattern for one in segment if one is not None}
+    fresh = next((one for one in LETTERS if one not in own), None) or beyond(own)
+    yield from (LETTERS[0], fresh, fresh * 2, "", fresh * 20)
+    for pattern in patterns:
+        parts = ["".join([fresh if one is None else one for one in segment]) for segment in pattern]
+        yield from dict.fromkeys((fresh.join(parts), "".join(parts)))
 
 
 def _numbers(many: Iterable[Intervals], axis: Axis, between: Callable[[float, float], float]) -> Iterator[float]:
@@ -235,16 +307,18 @@ def _numbers(many: Iterable[Intervals], axis: Axis, between: Callable[[float, fl
     yield from sorted(found, key=abs)
 
 
-def _strings(sets: Sequence[Values], work: Work) -> Iterator[str]:
-    texts = [one.strings for one in sets]
-    points: frozenset[str] = frozenset().union(*[one.points for one in texts])  # type: ignore[arg-type]
-    yield from sorted(points, key=lambda one: (len(one), one))
-    unlisted = NOTHING._replace(strings=PROPERTY.strings._replace(points=points))
-    parts: list[Domain] = [meet(ANY_PROPERTY, unlisted)]
-    for patterns in dict.fromkeys(one.patterns for one in texts if one.patterns):
+def _strings(points: frozenset[str], sets: Sequence[Values], must: Sequence[Values], work: Work) -> Iterator[str]:
+    """Yield texts that are none of some points, one of each cell."""
+    part = meet(ANY_PROPERTY, NOTHING._replace(strings=PROPERTY.strings._replace(points=points)))
+    for values in must:
+        part = meet(part, values)
+    parts: list[Domain] = [] if is_empty(part) else [part]
+    count = sum(len(one.strings.patterns) for one in must)
+    for patterns in dict.fromkeys(one.strings.patterns for one in sets if one.strings.patterns):
         like = NOTHING._replace(strings=NOTHING.strings._replace(patterns=patterns))
         halves = [meet(part, half) for part in parts for half in (like, outside(like, PROPERTY))]
-        work.spend(800 * len(halves))  # of many patterns each takes a millisecond
+        count += len(patterns)
+        work.spend((800 + 50 * count) * len(halves))  # of few patterns each takes two milliseconds
         parts = [one for one in halves if not is_empty(one)]
     for part in parts:
         yield from some_values(part)
