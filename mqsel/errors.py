@@ -251,18 +251,26 @@ class FileError(DecodeError):
     Args:
         path: the file.
         line: from 1, where the file has lines.
-        offset: otherwise: bytes from the start of the file.
+        offset: otherwise: bytes from the start of the file; None if it is about the file as a whole.
     """
 
     def __init__(
-        self, message: str, *, path: str = "", line: int | None = None, offset: int = 0, hint: str | None = None
+        self,
+        message: str,
+        *,
+        path: str = "",
+        line: int | None = None,
+        offset: int | None = None,
+        hint: str | None = None,
     ) -> None:
-        super().__init__(message, offset=offset, hint=hint)
+        super().__init__(message, offset=offset or 0, hint=hint)
         self.path = path
         self.line = line
+        self.is_whole = line is None and offset is None
 
     def _place(self) -> list[str]:
-        return [f"{visible(self.path)}, {f'byte {self.offset}' if self.line is None else f'line {self.line}'}"]
+        place = f"byte {self.offset}" if self.line is None else f"line {self.line}"
+        return [visible(self.path) if self.is_whole else f"{visible(self.path)}, {place}"]
 
 
 class QueueError(FileError):
@@ -276,9 +284,6 @@ class QueueError(FileError):
     def __init__(self, message: str, *, path: str = "", number: int = 0, hint: str | None = None) -> None:
         super().__init__(message, path=path, hint=hint)
         self.number = number
-
-    def _place(self) -> list[str]:
-        return [visible(self.path)]
 
 
 class ArgumentError(MqselError, TypeError, ValueError):

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mqsel.cli.configuration import configured
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, shortened
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, quoted, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
 from mqsel.files.opening import is_queue, nameable, unfolded
 from mqsel.formats.jsonl import object_from_json
@@ -281,6 +281,9 @@ def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | N
 
     if arguments.contract is None or place_of(name) or name.endswith(".json"):
         return Contract.read(name)
+    if re.fullmatch(r"[\w./\\:~-]+", name):  # one word: a name of a file with a mistake rather than a property
+        hint = f"mqsel contract FILE… > {in_shell(name)} writes one"
+        raise MqselError(f"{quoted(name)} is no file: expected one with a contract, or a selector", hint=hint)
     return Contract(selector=name, dialect=dialect)
 
 

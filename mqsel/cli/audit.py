@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 from mqsel.analysis.compare.audit import Audit, audit
 from mqsel.analysis.compare.gaps import Gap
+from mqsel.analysis.compare.writing import EVERY
+from mqsel.analysis.explain import in_words
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.report import folded, print_json, say, width_of
 from mqsel.cli.selectors import Given, add_inventory, complain_of, keyed
@@ -96,18 +97,17 @@ def _lines(found: Audit, read: dict[str, Given]) -> Iterator[str]:
     for key, keys in found.within:
         yield f"contains  {key}: {texts[key]} | {_listed(keys)}: {texts[keys[0]]}{' | …' * (len(keys) > 1)}"
     for (key, other), name, message in found.missing:
-        line = json.dumps(in_json(message), ensure_ascii=False)
-        yield f"missing   {key} and {other} overlap only where {name} is missing: {line}"
+        yield f"missing   {key} and {other} overlap only where {name} is missing: {in_words(message)}"
 
 
 def _of_destinations(found: Audit, gaps: list[tuple[str, Gap]]) -> Iterator[str]:
     for (key, other), message in found.twice:
-        yield f"twice     {key} and {other} both select {json.dumps(in_json(message), ensure_ascii=False)}"
+        yield f"twice     {key} and {other} both select {in_words(message)}"
     for destination, gap in gaps:
         where = f"{destination}: " * bool(destination)
         if gap.message is not None:
-            shape = f"; all such: {gap.selector}" * bool(gap.selector)
-            yield f"gap       {where}nobody selects {json.dumps(in_json(gap.message), ensure_ascii=False)}{shape}"
+            shape = "; nor any other" if gap.selector == EVERY else f"; all such: {gap.selector}" * bool(gap.selector)
+            yield f"gap       {where}nobody selects {in_words(gap.message)}{shape}"
         elif gap.reason:
             yield f"gap       {where}not decided: {gap.reason}"
 

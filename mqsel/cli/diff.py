@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 from mqsel.analysis.compare import RELATIONS, Difference, Related, difference, related, taken
 from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_format, add_given, command, contract_of, dialect_of
 from mqsel.cli.changes import over_files
@@ -250,7 +250,7 @@ def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
         print(folded(f"{head}{found.relation}: {_SAID.get(found.relation, found.reason)}", width_of(sys.stdout)))
         for name, message in messages.items():
             if message is not None:
-                print(fitted(f"  {name:7}  {_line(message)}"))
+                print(fitted(f"  {name:7}  {in_words(message)}"))
     return _status(found)
 
 
@@ -259,10 +259,6 @@ def _status(found: Related) -> int:
     if found.relation == "equal":
         return 0
     return 2 if found.reason and found.a_alone is None and found.b_alone is None else 1
-
-
-def _line(message: dict[str, Any]) -> str:
-    return json.dumps(in_json(message), ensure_ascii=False)
 
 
 def _dialects(text: str, a: Dialect, b: Dialect, arguments: argparse.Namespace) -> int:
@@ -299,7 +295,7 @@ def _lines(found: Difference, names: list[str]) -> list[str]:
     width = max(map(len, names))
     lines = []
     if found.message is not None:
-        lines += [f"they differ on {_line(found.message)}"]
+        lines += [f"they differ on {in_words(found.message)}"]
         lines += [f"  {name:{width}}  {truth}" for name, truth in zip(names, found.truths, strict=True)]
     elif found:
         lines += ["they differ: one of them refuses the text"]

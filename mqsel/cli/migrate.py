@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.migrate import VERDICTS, Migrated, portable
+from mqsel.analysis.explain import in_words
 from mqsel.cli import page
-from mqsel.cli.arguments import Commands, command, dialect_of
+from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
 from mqsel.cli.report import folded, print_json, say, width_of
 from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
@@ -63,7 +61,7 @@ def add(commands: Commands) -> None:
     wanted.add_argument(
         "--portable", dest="to", type=_dialects, metavar="NAME,NAME", help="several: one text for all of them"
     )
-    made.add_argument("--given", dest="contract", metavar="CONTRACT", help="what messages are like: FILE or SELECTOR")
+    add_given(made)
     made.add_argument("--json", action="store_true", help="print one JSON object for each selector")
     made.add_argument("--html", metavar="FILE", help="write a report for people")
     made.add_argument("--write", action="store_true", help="write translations into the files")
@@ -73,18 +71,10 @@ def _dialects(text: str) -> list[Dialect]:
     return [dialect_of(one.strip()) for one in text.split(",")]
 
 
-def _contract(text: str | None, dialect: Dialect) -> Contract | None:
-    if text is None:
-        return None
-    if os.path.exists(text):  # noqa: PTH110 (Path raises where a selector is too long for a name)
-        return Contract.read(text)
-    return Contract(selector=text, dialect=dialect)
-
-
 def _migrate(arguments: argparse.Namespace) -> int:
     read = given(arguments)
     names = [next(name for name, one in PRESETS.items() if one == target) for target in arguments.to]
-    contracts = {one.dialect: _contract(arguments.contract, one.dialect) for one in read.selectors}
+    contracts = {dialect: contract_of(arguments, dialect) for dialect in {one.dialect for one in read.selectors}}
     rows: list[_Row] = []
     trouble = bool(read.damaged)
     for one in read.selectors:
@@ -159,8 +149,7 @@ def _details(found: Migrated, target: str) -> Iterator[str]:
     if found.assumes:
         yield f"if {found.condition()}"
     if found.message is not None and found.truths is not None:
-        line = json.dumps(in_json(found.message), ensure_ascii=False)
-        yield f"for {line} it is {found.truths[0]}, and {found.truths[1]} in {target}"
+        yield f"for {in_words(found.message)} it is {found.truths[0]}, and {found.truths[1]} in {target}"
     for one in found.readings:
         yield f"because of {one.field}: {one.meanings[0] or one.choices[0]} [{one.sources[0]}]"
         yield f"in {target} {one.meanings[1] or one.choices[1]} [{one.sources[1]}]"

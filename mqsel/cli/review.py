@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mqsel.analysis.compare import Known, Related, satisfied, taken
 from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.explain import in_words
 from mqsel.cli.page import Cell, PageTable
 from mqsel.cli.selectors import Given
 from mqsel.errors import SelectorError
-from mqsel.formats.jsonl import in_json
-from mqsel.logic.solver import Message
 
 
 class ReviewRow(NamedTuple):
@@ -104,7 +102,7 @@ def _examples(row: ReviewRow, contract: Contract | None) -> Iterator[tuple[str, 
     if row.related is not None and old is not None and new is not None:
         for what, message in (("gained", row.related.b_alone), ("lost", row.related.a_alone)):
             if message is not None:
-                yield "code", _line(message)
+                yield "code", in_words(message)
                 yield "text", f"{what}: {old.truth(message)} before, {new.truth(message)} now"
         if row.related.reason:
             yield "text", row.related.reason
@@ -117,7 +115,7 @@ def _examples(row: ReviewRow, contract: Contract | None) -> Iterator[tuple[str, 
 def _selected(one: Known, word: str, contract: Contract | None) -> Iterator[tuple[str, str]]:
     found = satisfied(one, contract)
     if found.message is not None:
-        yield "code", _line(found.message)
+        yield "code", in_words(found.message)
         yield "text", f"{word} selected"
     else:
         yield "bad", "selects no message" if found.is_none else f"not decided: {found.reason}"
@@ -128,7 +126,3 @@ def _known(one: Given) -> Known | SelectorError:
         return taken(one.text, one.dialect)
     except SelectorError as error:
         return error
-
-
-def _line(message: Message) -> str:
-    return json.dumps(in_json(message), ensure_ascii=False)

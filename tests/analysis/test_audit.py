@@ -113,6 +113,15 @@ def test_why_none() -> None:
     assert [(key, type(error)) for key, error in found.invalid] == [("c", mqsel.SelectorSyntaxError)]
 
 
+def test_many_patterns_on_one_text() -> None:
+    """Three hundred LIKE on one text end in findings about each, with no error from inside and nothing undecided."""
+    found = audit([(str(number), f"name LIKE '%a{number}%b_{number % 7}'") for number in range(300)], given={})
+
+    assert not (found.undecided or found.invalid or found.gaps[0][1].reason)
+    assert found.gaps[0][1].message == {}
+    assert {inner for one in found.within for inner in one.keys} >= {"108"}
+
+
 def test_a_dialect_that_is_none() -> None:
     """Bad input is one error of ours."""
     with pytest.raises(mqsel.ArgumentError):

@@ -54,6 +54,8 @@ def test_nothing_found(run):
     """Selectors of which there is nothing to say are 0."""
     assert run("a\tx = 1\nb\tx = 2\n") == (0, "", "2 selectors\n")
     assert run("") == (0, "", "0 selectors\n")
+    gap = "gap       nobody selects the message without any property"
+    assert run("a\tx = 1\n", "--given", "x = 2 OR x IS NULL")[1].endswith(f"{gap}; nor any other\n")
 
 
 def test_invalid(run):
@@ -99,7 +101,8 @@ def test_paths(tmp_path, capsys):
     status = cli.main(["audit", *map(str, (tmp_path / "subs.mqsc", tmp_path / "bridges.conf", tmp_path / "more"))])
     out, err = (text.replace(f"{tmp_path}/", "") for text in capsys.readouterr())
     same = "car@subs.mqsc:1:27, car@more:1:5"
-    expected = f"same      {same}: a = 1\nequal     {same}, T -> Q: a = 1\ngap       T: nobody selects {{}}\n"
+    gap = "gap       T: nobody selects the message without any property"
+    expected = f"same      {same}: a = 1\nequal     {same}, T -> Q: a = 1\n{gap}\n"
     assert (status, out) == (2, expected)
     assert err.startswith("mqsel: subs.mqsc:2:32: x: unexpected end")
 

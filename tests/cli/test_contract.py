@@ -170,7 +170,8 @@ def test_no_file(run, lines, tmp_path):
     status, _, err = run("why", "--given", tmp_path / "none.json", "weight > 3", lines)
 
     assert status == 2
-    assert "none.json" in err
+    assert f"No such file or directory [{tmp_path / 'none.json'}]\n" in err
+    assert "'none' is no file" in run("why", "--given", "none", "weight > 3", lines)[2]
 
 
 def test_contracts_travel():

@@ -50,14 +50,19 @@ def test_files_report_and_writing(tmp_path: Path, capsys: pytest.CaptureFixture[
     capsys.readouterr()
 
 
-def test_json_and_contract(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is assumed is in the output, and nothing is where a contract says it."""
+def test_json_and_contract(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is assumed is in the output, and nothing is where a contract says it, be it that of the configuration."""
     arguments = ["migrate", "--from", "JMS", "--to", "AZURE_SERVICE_BUS", "--json", "-e", "weight > 5"]
     assert main(arguments) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"] == "same"
     assert found["assumes"] == [{"name": "weight", "kind": "number"}]
     assert main([*arguments, "--given", "weight <= 5 OR weight > 5 OR weight IS NULL"]) == 0
+    assert json.loads(capsys.readouterr().out)["assumes"] == []
+    (tmp_path / "contract.json").write_text('{"properties": {"weight": {"type": "int32"}}}')
+    (tmp_path / "mqsel.toml").write_text('contract = "contract.json"')
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 0
     assert json.loads(capsys.readouterr().out)["assumes"] == []
 
 

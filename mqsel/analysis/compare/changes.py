@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -10,8 +9,7 @@ from typing import Any, NamedTuple
 from mqsel.analysis.compare import Known
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.gaps import alone
-from mqsel.analysis.explain import message_code
-from mqsel.formats.jsonl import in_json
+from mqsel.analysis.explain import in_words, message_code
 from mqsel.logic.solver import Message, smaller
 from mqsel.notebook import code, page, table
 
@@ -51,7 +49,7 @@ class ChangedSide(NamedTuple):
     def lines(self, word: str) -> Iterator[str]:
         """Yield what there is to say, for people."""
         for one in self.examples:
-            least = json.dumps(in_json(one.least), ensure_ascii=False)
+            least = in_words(one.least)
             head = ": ".join(filter(None, (one.place, one.text)))
             yield from (f"{word:7} {head}", f"{'':7} for {least}") if head else [f"{word:7} {least}"]
         if self.messages > len(self.examples):

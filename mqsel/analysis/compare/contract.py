@@ -201,13 +201,14 @@ class Contract:
         try:
             found = json.loads(Path(name).read_text(encoding="utf-8-sig"))
         except OSError as error:
-            raise FileError(f"the contract cannot be read: {error.strerror}", path=name) from error
+            hint = "mqsel contract FILE… writes one" if isinstance(error, FileNotFoundError) else None
+            raise FileError(f"the contract cannot be read: {error.strerror}", path=name, hint=hint) from error
         except (ValueError, RecursionError) as error:
             raise FileError(f"the contract is no JSON: {error}", path=name) from error
         try:
             return cls.from_dict(found)
         except MqselError as error:
-            raise FileError(f"{name}: {error.message}", path=name, hint=error.hint) from error
+            raise FileError(error.message, path=name, hint=error.hint) from error
 
     @classmethod
     def from_dict(cls, found: Any) -> Contract:

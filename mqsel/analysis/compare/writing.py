@@ -37,6 +37,7 @@ from mqsel.logic.solver.cells import find_in_cells
 MAX_LEAVES = 60  # of a formula that is written: nobody reads more
 MAX_READ = 1_500  # of one that is simplified before: of a thousand selectors with patterns that takes minutes
 
+EVERY = "TRUE = TRUE"  # is TRUE of every message, in the words of all dialects
 Domain = Callable[[str], Values]  # what a property can be, by its name
 _Text = tuple[str, str]  # and what joins its parts: empty for a test
 
@@ -127,7 +128,7 @@ def _is_test(one: Formula) -> bool:
 def _joined(word: str) -> Callable[[Sequence[_Text]], _Text]:
     def join(parts: Sequence[_Text]) -> _Text:
         if not parts:
-            return "TRUE = TRUE", ""  # an OR without parts was left out before
+            return EVERY, ""  # an OR without parts was left out before
         if len(parts) == 1:
             return parts[0]
         return f" {word} ".join([text if joint in ("", word) else f"({text})" for text, joint in parts]), word

@@ -315,6 +315,11 @@ def _shown(named: str, value: Any) -> str:
     return f"{named} {value!r}"
 
 
+def in_words(message: Mapping[str, Any]) -> str:
+    """Return a message as JSON, or what it is if it has no properties."""
+    return json.dumps(in_json(message), ensure_ascii=False) if message else "the message without any property"
+
+
 def message_code(message: Mapping[str, Any] | None) -> str:
-    """Write a message as JSON; nothing for none."""
-    return "" if message is None else code(json.dumps(in_json(message), ensure_ascii=False))
+    """Write a message; nothing for none."""
+    return "" if message is None else code(in_words(message))
