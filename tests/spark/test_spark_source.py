@@ -366,7 +366,8 @@ def test_broken_files(tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: st
     file = tmp_path / "a"
     file.write_bytes(broken)
     named = {"format": kind if kind != "gzip" else "json"}
-    with pytest.raises(FileError, match=r"\[.*/a, (byte|line) \d+\]"):
+    place = "" if kind == "gzip" else r", (byte|line) \d+"  # a packed file is broken as a whole
+    with pytest.raises(FileError, match=rf"\[.*/a{place}\]"):
         _read(file, "raw binary", **named)
     caplog.clear()
     got = [row["raw"].strip() for row in _read(file, "raw binary", errors="skip", **named)]
