@@ -30,7 +30,7 @@ from mqsel.logic.formulas import NEVER, all_of, complement
 from mqsel.logic.normal import normal
 from mqsel.language.dialect import core_of
 from mqsel.language.optimizer import optimize as optimized
-from mqsel.machine.origin import selector_of
+from mqsel.machine.origin import check_source, selector_of
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
@@ -151,7 +151,11 @@ cdef list bits_where(Machine machine, Batch batch, tuple truths, int64_t few):
     cdef uint8_t *bits[MAX_ROOTS]
     for number, bitmap in enumerate(result):
         bits[<int> number] = <uint8_t *> PyBytes_AS_STRING(bitmap)
-    kernel = None if batch.rows <= few else kernel_for(machine, batch, truths)
+    kernel = None
+    if batch.rows > few:
+        kernel = kernel_for(machine, batch, truths)
+    elif machine.kernels is None:
+        check_source(machine.program)  # or whether it is refused would depend on how many rows there are
     if not isinstance(kernel, Kernel):
         bits_by_rows(machine, batch, truths, 0, batch.rows, bits)
     else:

@@ -9,7 +9,6 @@ Longer than 500 lines because it is the table of all products.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -854,6 +853,8 @@ RENDERED = {
 
 
 def _main() -> None:
+    from pathlib import Path  # noqa: PLC0415 (this is a script, too: importing mqsel needs none of it)
+
     readme = Path(__file__).with_name("README.md")
     text = readme.read_text(encoding="utf-8")
     for marker, render in RENDERED.items():
