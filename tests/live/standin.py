@@ -117,6 +117,8 @@ class StandIn:
         name = b"\xa3" + bytes([len(self.mechanism)]) + self.mechanism
         connected.sendall(_SASL + _frame(b"\0S@\xc0" + bytes([1 + len(name), 1]) + name))
         size = int.from_bytes(connected.recv(4), "big")
+        if size < 4:  # it is gone
+            raise ConnectionError
         self.inits.append(connected.recv(size - 4))
         is_in = self.password is None or self.inits[-1].endswith(b"\0" + self.password)
         connected.sendall(_frame(b"\0SD\xc0\x03\x01\x50" + bytes([not is_in])))
