@@ -271,21 +271,28 @@ def _message_plan(
 def _divided(
     selector: Selector, sources: Mapping[str, PropertySource], strategy: str | None
 ) -> tuple[list[str], Selector | None, list[tuple[str, str]]]:
-    """Divide the conjuncts of a selector: texts of the native ones, the others, and why those are others."""
+    """Divide the conjuncts of a selector: texts of the native ones, the others, and why those are others.
+
+    An AND that ends at its first operand that is not TRUE can be UNKNOWN before a FALSE one, as no AND of Catalyst is:
+    its first operands are native, and where not all are, the rest is all of it.
+    """
     native: list[str] = []
     rest: list[Selector] = []
     why: list[tuple[str, str]] = []
     if strategy == "arrow" and selector.names:
         return [], selector, [(quoted(unparse(selector.node)), "the Arrow strategy is forced")]
     length = number = 0
+    is_first = isinstance(selector.node, And) and selector.node.rule == "first"
     for node in selector.node.operands if isinstance(selector.node, And) else (selector.node,):
+        if is_first and rest:
+            break
         part = selector.part(node)
         try:
             text = final(condition(part, sources))
             reason = ""
         except NoTranslation as why_not:
             reason = str(why_not)
-        if not reason and length + len(text) > MAX_LENGTH:
+        if not reason and (length + len(text)) * (1 + is_first) > MAX_LENGTH:
             reason = f"the expression is longer than {MAX_LENGTH:,} characters"
         elif not reason and number + tests(part) > MAX_TESTS:
             reason = f"the expression has more than {MAX_TESTS} tests"
@@ -297,9 +304,19 @@ def _divided(
         rest.append(part)
         if len(why) < MAX_REASONS:
             why.append((quoted(unparse(node)), reason))
+    if is_first:
+        return _in_order(native), selector if rest else None, why
     if len(rest) > 1:
         return native, selector.part(And(tuple([part.node for part in rest]), selector.node.span)), why
     return native, rest[0] if rest else None, why
+
+
+def _in_order(conditions: list[str]) -> list[str]:
+    """Write what is the first of some conditions that is not TRUE, else the last: two conjuncts of three values."""
+    if len(conditions) < 2:
+        return conditions
+    first, *others = conditions
+    return [first, f"CASE WHEN {first} THEN {joined(_in_order(others))} END"]
 
 
 def native_text(selector: Selector, sources: Mapping[str, PropertySource]) -> tuple[str, str]:

@@ -7,6 +7,7 @@ the selector, the row and the Catalyst text. MQSEL_SPARK_PAIRS=100000 is the rec
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import random
 import warnings
@@ -21,7 +22,7 @@ from frames import SELECTORS, drawn, frame_of
 from strategies import JMS_PRESETS
 
 import mqsel
-from mqsel import errors
+from mqsel import ACTIVEMQ, ARTEMIS, QPID_BROKER_J, RABBITMQ_JMS, errors
 from mqsel.language.dialect import JMS, Dialect, core_of
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
@@ -109,6 +110,19 @@ def test_generated_pairs_on_the_arrow_strategy(session: Any) -> None:
         wrong, _ = _differences(frame, kinds, rows, cases, "arrow")
 
         assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
+
+
+def test_an_and_that_ends_at_unknown(session: Any) -> None:
+    """Invariant: a column has the three values of the machine where AND ends at its first operand that is not TRUE."""
+    _skip_lenient(session)
+    kinds = {"b": "boolean", "n": "int32", "t": "string"}
+    rows = list(itertools.product((None, True, False), (None, 3, 5), (None, "a", "b")))
+    texts = ("b AND n > 4", "n > 4 AND b", "t LIKE 'a' AND b AND n < 4", "b AND t = 'a' AND t + 1 = 2")
+    cases = [(text, dialect) for text in texts for dialect in (ACTIVEMQ, ARTEMIS, QPID_BROKER_J, RABBITMQ_JMS)]
+    wrong, taken = _differences(frame_of(session, kinds, rows).coalesce(1), kinds, rows, cases, None)
+
+    assert not wrong, "\n".join(wrong[:5])
+    assert 0 < taken < len(cases)
 
 
 def test_filters_that_reach_the_parquet_reader(session: Any, tmp_path: Path) -> None:
