@@ -18,7 +18,7 @@ from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES
 
-COUNT = int(os.environ.get("MQSEL_TRANSLATIONS", "400"))  # of each engine
+COUNT = int(os.environ.get("MQSEL_TRANSLATIONS", "150"))  # of each engine
 SOURCES = ("JMS", "TIBCO_EMS", "IBM_MQ")
 # What adapters of engines have of a message that lacks it: such messages are left out.
 ALWAYS = {"JMSTimestamp": 5}
