@@ -18,6 +18,22 @@ from mqsel.names import look_up
 BOM = b"\xef\xbb\xbf"
 
 
+class Drip(io.RawIOBase):
+    """A stream that returns a few bytes at a time: whatever is read ends anywhere."""
+
+    def __init__(self, data, sizes):
+        self.data = data
+        self.sizes = sizes
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        size = min(len(buffer), next(self.sizes), len(self.data))
+        buffer[:size], self.data = self.data[:size], self.data[size:]
+        return size
+
+
 def lines_of(data):
     return list(io.BytesIO(data.removeprefix(BOM)))
 

@@ -43,12 +43,8 @@ def declared(
         names: of the properties that are read.
         rules: of these names, see `mqsel.names.spellings`.
 
-    Returns: the batch itself where nothing is declared.
-
     Raises: ArgumentError: no batch, or a meaning that there is not. PropertyTypeError: a value that no such number is.
     """
-    if decimals is None and timestamps is None:
-        return batch
     check(decimals, timestamps)
     names = [*names]
     pyarrow = library("a meaning of decimals and timestamps")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import itertools
 import json
 import math
 import os
@@ -19,6 +20,7 @@ import pytest
 from conftest import ROOT, shared
 from products import selectors
 from products.engines import _line
+from splitters import Drip
 
 import mqsel
 from mqsel import cli, files, formats
@@ -34,23 +36,8 @@ BROKER = (
 WANTED = (*exports.NAMES, *BROKER, "missing", "usr.color")
 
 
-class _Slow(io.RawIOBase):
-    """A stream that returns a few bytes at a time."""
-
-    def __init__(self, data: bytes, size: int) -> None:
-        self._data, self._size = io.BytesIO(data), size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        found = self._data.read(min(self._size, len(buffer)))
-        buffer[: len(found)] = found
-        return len(found)
-
-
 def _taken(data: bytes, size: int = 0) -> list[Any]:
-    stream = io.BufferedReader(_Slow(data, size) if size else io.BytesIO(data))  # type: ignore[type-var]
+    stream = io.BufferedReader(Drip(data, itertools.repeat(size)) if size else io.BytesIO(data))  # type: ignore[type-var]
     return [
         (one.line, one.message) if isinstance(one, FileError) else tuple(one) for one in pieces(stream, "artemis", "x")
     ]

@@ -7,7 +7,7 @@ import re
 import pytest
 from conftest import VECTORS_ROOT, json_lines
 from printer import BANNER, TRAILER, amqsbcg_text, mqmd
-from splitters import SPLITTERS, joined, shown, sifted
+from splitters import SPLITTERS, Drip, joined, shown, sifted
 
 import mqsel
 from mqsel.errors import FileError
@@ -43,22 +43,6 @@ SELECTORS = (
     "Root.MQMD.CorrelId = '0x000102030405060708090A0B0C0D0E0F1011121314151617'",
     "JMSPriority = a",
 )
-
-
-class Drip(io.RawIOBase):
-    """A stream that gives a few bytes at a time: whatever is read ends anywhere."""
-
-    def __init__(self, data, sizes):
-        self.data = data
-        self.sizes = sizes
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        size = min(len(buffer), next(self.sizes), len(self.data))
-        buffer[:size], self.data = self.data[:size], self.data[size:]
-        return size
 
 
 def dripping(data, step):

@@ -10,6 +10,7 @@ is read by name, by the slow reader and by `inspect` must agree. Nothing may dep
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import random
 import sys
@@ -20,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import exports
 from fuzzing import fuzz
+from splitters import Drip
 
 from mqsel import formats
 from mqsel.errors import DecodeError, FileError, PropertyTypeError
@@ -71,22 +73,6 @@ def changed(rng: random.Random, data: bytes) -> bytes:
     return data
 
 
-class Drip(io.RawIOBase):
-    """A stream that gives so many bytes at a time."""
-
-    def __init__(self, data: bytes, size: int) -> None:
-        self.data = io.BytesIO(data)
-        self.size = size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        found = self.data.read(min(self.size, len(buffer)))
-        buffer[: len(found)] = found
-        return len(found)
-
-
 def taken(stream: io.RawIOBase) -> list[Any]:
     found = []
     for one in pieces(io.BufferedReader(stream), "artemis", "x"):
@@ -133,16 +119,16 @@ def check(rng: random.Random, raw: bytes, old: Any) -> bool:
     if raw.startswith(b"<message"):
         return check_message(raw, old)
     whole = taken(io.BytesIO(raw))
-    assert taken(Drip(raw, rng.choice((1, 2, 7, 64, 900)))) == whole
+    assert taken(Drip(raw, itertools.repeat(rng.choice((1, 2, 7, 64, 900))))) == whole
     messages = [piece for piece in whole if len(piece) == 3]
     at = 0
     for piece in messages:
         at = raw.index(piece[1], at) + len(piece[1])
-    splitter, limited = Elements("x", rng.choice((1, 60, 700))), 0
-    stream = io.BufferedReader(Drip(raw, 50))  # type: ignore[type-var]
+    splitter = Elements("x", rng.choice((1, 60, 700)))
+    stream = io.BufferedReader(Drip(raw, itertools.repeat(50)))  # type: ignore[type-var]
     while splitter.read(stream):
-        while splitter.take() is not None:
-            limited += 1
+        while (piece := splitter.take()) is not None:
+            assert isinstance(piece, FileError) or piece[1] in raw
     for piece in messages:
         if piece[2] is not None:
             check_message(piece[2], old)

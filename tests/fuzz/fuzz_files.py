@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import amqp
 from fuzzing import begun
 from printer import TRAILER, amqsbcg_text
-from splitters import SPLITTERS, joined, shown, sifted
+from splitters import SPLITTERS, Drip, joined, shown, sifted
 
 import mqsel
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError
@@ -99,22 +99,6 @@ def read(data: bytes, framing: str) -> tuple[list[bytes], bytes]:
     return found, raw
 
 
-class Drip(io.RawIOBase):
-    """A stream that gives a few bytes at a time."""
-
-    def __init__(self, data: bytes, rng: random.Random) -> None:
-        self.data = data
-        self.rng = rng
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        size = min(len(buffer), self.rng.choice((1, 20, 900)), len(self.data))
-        buffer[:size], self.data = self.data[:size], self.data[size:]
-        return size
-
-
 SELECTORS = [
     mqsel.compile(text) for text in ("", "color = 'blue' OR weight > 1", "Root.MQMD.Priority > JMSType", "a = b")
 ]
@@ -124,7 +108,8 @@ def check_both_ways(rng: random.Random, data: bytes, framing: str) -> None:
     """Read a file in C and by the readers in Python."""
 
     def stream() -> io.BufferedReader:
-        return io.BufferedReader(io.BytesIO(data) if rng.random() < 0.6 else Drip(data, rng))  # type: ignore[type-var]
+        sizes = iter(lambda: rng.choice((1, 20, 900)), 0)
+        return io.BufferedReader(io.BytesIO(data) if rng.random() < 0.6 else Drip(data, sizes))  # type: ignore[type-var]
 
     found = [shown(piece) for piece in pieces(stream(), framing, "file")]
     assert found == [shown(piece) for piece in SPLITTERS[framing](data, "file")], (framing, data)
