@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from email.message import Message
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
@@ -57,11 +59,17 @@ def test_links_lead_somewhere(site: Path) -> None:
     assert wrong == []
 
 
-def test_rules_and_errors_have_places(site: Path) -> None:
-    """Each rule of lint has its section, with the address that SARIF names; so has each class of errors and reason."""
+def test_rules_and_errors_have_places(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each rule of lint has its section, whose address SARIF names once the site has one; so has each error."""
     rules, pages = site / "reference" / "rules.html", site / "reference" / "errors.html"
     assert [rule.code for rule in RULES if rule.code not in _values(rules, "//h2/@id")] == []
     assert {described(rule)["helpUri"] for rule in RULES} <= set(_values(rules, "//a/@href"))
+    published = Message()
+    published["Project-URL"] = f"Documentation, {site.as_uri()}/"
+    monkeypatch.setattr("mqsel.cli.rules.distributions", lambda **_: [SimpleNamespace(metadata=published)])
+    for rule in RULES:
+        address, fragment = urldefrag(described(rule)["helpUri"])
+        assert (address, fragment) == (rules.as_uri(), rule.code)
     places = set(_values(pages, "//@id"))
     classes = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     assert {f"mqsel.errors.{kind.__name__}" for kind in classes} <= places

@@ -122,7 +122,7 @@ def _meant(words: list[str], known: Iterable[str]) -> str:
     """Return the question whether one of the known words was meant, if one is like a word that is not known."""
     from difflib import get_close_matches  # noqa: PLC0415 (for errors alone)
 
-    near = [one for word in words for one in get_close_matches(word.partition("=")[0], [*known], 1)]
+    near = [one for word in words for one in get_close_matches(word.partition("=")[0], [*known], 1, 0.7)]
     return f"; did you mean {near[0]}?" if near else ""
 
 

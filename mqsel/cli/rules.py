@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import distributions
 from typing import Any
 
 from mqsel.analysis.lint import RULES, Rule, lint
@@ -51,9 +52,20 @@ def described(rule: Rule) -> dict[str, Any]:
             "text": "\n".join([text, *(f"{name}: {shown}" for name, shown in rows)]),
             "markdown": "\n".join([f"{text}\n", *(f"* {name}: `{shown}`" for name, shown in rows)]),
         },
-        "helpUri": _address(rule),
+        "helpUri": page(rule) or _address(rule),
         "defaultConfiguration": {"level": rule.severity},
     }
+
+
+def page(rule: Rule) -> str | None:
+    """Return the address of a rule's section on the project's site; None: the project has no site yet.
+
+    The site's address is `Documentation` of ``[project.urls]`` in pyproject.toml, as it was installed (*Core metadata
+    specifications*, Project-URL).
+    """
+    rows = [row for one in distributions(name="mqsel") for row in one.metadata.get_all("Project-URL") or []]
+    site = next((row.partition(", ")[2] for row in rows if row.lower().startswith("documentation,")), None)
+    return site and f"{site.rstrip('/')}/reference/rules.html#{rule.code}"
 
 
 def _address(rule: Rule) -> str:

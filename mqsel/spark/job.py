@@ -20,7 +20,6 @@ from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
 from mqsel._interrupt import end
-from mqsel.columns.wordings import package_missing
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import FilePart, kind_of, listed_files, parts
@@ -73,11 +72,8 @@ def sifted_on_spark(
     """
     if "-" in files:
         raise MqselError("--spark reads files, not stdin", hint="leave --spark away, or put the messages into a file")
-    try:
-        import pyspark  # noqa: F401, PLC0415 (an extra)
-        from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415
-    except ImportError as error:
-        raise package_missing("--spark", "pyspark", "spark") from error
+    from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415 (slow to import)
+
     _check_master(master)
     planned = [*_planned(files, wanted, fail)]
     if not planned:

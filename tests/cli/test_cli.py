@@ -1536,11 +1536,13 @@ def test_spark_without_java(tmp_path):
 
 
 def test_spark_without_pyspark(run, monkeypatch):
-    """Without pyspark --spark says how to install it."""
+    """Without pyspark --spark reports how to install it."""
     monkeypatch.setitem(sys.modules, "pyspark", None)
+    for name in [name for name in sys.modules if f"{name}.".startswith("mqsel.spark.")]:
+        monkeypatch.delitem(sys.modules, name)
     status, out, err = run("match", "--spark", "a = 1", "file")
     assert (status, out) == (2, b"")
-    assert err == f"mqsel: --spark needs pyspark, which is not installed\n  hint: {with_extra('spark')}\n"
+    assert err == f"mqsel: mqsel.spark needs pyspark, which is not installed\n  hint: {with_extra('spark')}\n"
 
 
 def test_spark_reads_no_stdin(run):
