@@ -16,6 +16,7 @@ import Cython
 from Cython.Build import cythonize
 from Cython.Build.Dependencies import create_dependency_tree
 from setuptools import Extension, setup
+from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
@@ -80,6 +81,14 @@ def digest(paths: Iterable[str], *more: object) -> str:
     for path in sorted(paths):
         found.update(f"{path}\n".encode() + Path(path).read_bytes().replace(b"\r\n", b"\n"))
     return found.hexdigest()
+
+
+class Fresh(build):
+    """A build into an empty folder: what an older one left there, such as a module since renamed, is in no wheel."""
+
+    def run(self) -> None:
+        shutil.rmtree(self.build_lib, ignore_errors=True)
+        super().run()
 
 
 class Extensions(build_ext):
@@ -194,7 +203,7 @@ def extension(name: str) -> Extension:
 
 if __name__ == "__main__":  # not in the processes that translate, which import this file on some systems
     setup(
-        cmdclass={"build_ext": Extensions, "sdist": Sources},
+        cmdclass={"build": Fresh, "build_ext": Extensions, "sdist": Sources},
         # The largest first, lest one processor has nothing to do at the end.
         ext_modules=[Extension(SHARED, [], depends=HEADERS, **flags(SHARED)), *map(extension, (*OTHERS, *LOOPS))],
     )

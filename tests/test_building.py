@@ -45,6 +45,22 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
     return run
 
 
+def test_nothing_older_in_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build holds what stands in the tree, and no module that has gone since the build before."""
+    with monkeypatch.context() as patch:
+        patch.chdir(ROOT)
+        command_class = runpy.run_path("setup.py")["Fresh"]
+    monkeypatch.chdir(tmp_path)
+    for path in (Path("small/__init__.py"), Path("build/lib/small/gone.py")):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    command = command_class(setuptools.Distribution({"packages": ["small"], "script_name": "setup.py"}))
+    command.build_lib = "build/lib"
+    command.ensure_finalized()
+    command.run()
+    assert [path.name for path in Path("build/lib").rglob("*.py")] == ["__init__.py"]
+
+
 def test_contents_decide(build: Build) -> None:
     """A file that is younger builds nothing, another content and other flags do, and so does what was before."""
     assert build() == (True, "1")
