@@ -154,7 +154,7 @@ def manual_pages(built: Path) -> list[str]:
     folder = Path("build", "man")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    command = [sys.executable, ".github/site/manual.py", str(folder)]
+    command = [sys.executable, "-B", ".github/site/manual.py", str(folder)]  # or bytecode would be in the wheel
     environment = {**os.environ, "PYTHONPATH": str(built.resolve())}
     subprocess.run(command, check=True, env=environment)  # noqa: S603 (ours alone)
     return [path.as_posix() for path in sorted(folder.iterdir())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -59,6 +60,21 @@ def test_nothing_older_in_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     command.ensure_finalized()
     command.run()
     assert [path.name for path in Path("build/lib").rglob("*.py")] == ["__init__.py"]
+
+
+def test_manual_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command has its page, and the package that writes them gets no bytecode that would be in the wheel."""
+    with monkeypatch.context() as patch:
+        patch.chdir(ROOT)
+        manual_pages = runpy.run_path("setup.py")["manual_pages"]
+    built = tmp_path / "lib"
+    shutil.copytree(ROOT / "mqsel", built / "mqsel", ignore=shutil.ignore_patterns("__pycache__", "*.pyx", "*.md"))
+    shutil.copytree(ROOT / ".github" / "site", tmp_path / ".github" / "site")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    pages = manual_pages(built)
+    assert "build/man/mqsel-match.1" in pages
+    assert [*built.rglob("*.pyc")] == []
 
 
 def test_contents_decide(build: Build) -> None:
