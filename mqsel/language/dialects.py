@@ -283,6 +283,10 @@ FIELDS: dict[str, dict[str, Choice]] = {
             "comparisons chain from the left; `=`, `<>` and IS bind less than the others",
             "ActiveMQ; Broker-J; RocketMQ",
         ),
+        "values": Choice(
+            "a comparison is no operand of another without parentheses, but IN, LIKE and IS are, with their name",
+            "RabbitMQ client",
+        ),
     },
     "arithmetic": {
         "left": Choice("`a - b - c` is `(a - b) - c`", "Jakarta §3.8.1.1"),
@@ -303,7 +307,6 @@ FIELDS: dict[str, dict[str, Choice]] = {
             "IN reads a name, also one in parentheses, and lists strings", "ActiveMQ; Broker-J; RocketMQ"
         ),
         "any": Choice("IN takes any values", "RabbitMQ filter; qpid-cpp; Service Bus"),
-        "listed": Choice("IN reads a name, and lists strings, also ones in parentheses", "RabbitMQ client"),
     },
     "like_operands": {
         "name": Choice("LIKE reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -390,7 +393,7 @@ PLAIN: dict[str, tuple[str, ...]] = {
     "like_units": ("characters",),
     "like_lines": ("all",),
     "numbers": ("java",),
-    "in_operands": ("name", "enclosed", "listed"),
+    "in_operands": ("name", "enclosed"),
     "like_operands": ("name",),
     "null_operand": ("name",),
     "escape": ("character",),
@@ -684,7 +687,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "words": "not_null",
         "numbers": "suffixed",
         "arithmetic": "right",
-        "in_operands": "listed",
+        "comparisons": "values",
         "escape": "any",
         "static_types": "numeric",
         "empty_text": "error",

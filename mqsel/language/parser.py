@@ -113,7 +113,9 @@ def _grammar_of(dialect: Dialect) -> _Grammar:
     return _Grammar(
         core_of(dialect),
         {one: binding[one] for one in BINARY if is_read[one]},
-        {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in words} | {"NOT": order},
+        {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in words}
+        | {"NOT": order}
+        | (dict.fromkeys(("IN", "LIKE", "IS"), PRIMARY) if dialect.comparisons == "values" else {}),
         int(chains),
         dialect.arithmetic == "right",
         order,
@@ -374,11 +376,12 @@ class _Parser:
                 self.at += 1
                 return True
             if kind in tests:
-                left, strength = self.reduce(left, strength, tests[kind] - chains)
+                binding = tests.get(self.kinds[self.at + (kind == "NOT")], self.grammar.order)
+                left, strength = self.reduce(left, strength, binding - chains)
                 top = self.stack[-1]
-                if not chains and (strength <= PREDICATE or top.strength == PREDICATE):
+                if binding < PRIMARY and not chains and (strength <= PREDICATE or top.strength == PREDICATE):
                     self.chained()
-                if top.pending:
+                if top.pending and binding < PRIMARY:
                     self.fail(self.expected_after())
                 if strength < SUM:
                     self.deepen()
@@ -386,7 +389,7 @@ class _Parser:
                 if finished is None:
                     return True
                 self.order.append(finished)
-                left, strength = finished, tests[kind]
+                left, strength = finished, binding
             elif kind == ")":
                 left, strength = self.reduce(left, strength, 0)
                 if len(self.stack) == 1 and self.dialect.rest == "ignored":
@@ -483,7 +486,7 @@ class _Parser:
         allowed = self.dialect.null_operand if kind == "IS" else allowed
         is_name = isinstance(left, Identifier)
         is_bare = is_name and strength == PRIMARY
-        if (allowed in ("name", "listed") and not is_bare) or (allowed == "enclosed" and not is_name):
+        if (allowed == "name" and not is_bare) or (allowed == "enclosed" and not is_name):
             span = (start, self.stops[self.at - 1 - negated])
             piece = self.text[span[0] : span[1]]
             hint = f"{kind} reads a property: put its name, without parentheses, to the left"
@@ -588,13 +591,7 @@ class _Parser:
                 found = errors.quoted(self.text[span[0] : span[1]])
                 hint = "for numbers join comparisons with OR, or use BETWEEN"
                 raise wrong_type(self.text, span, "an IN list holds string literals only", found, hint)
-            opened = 0
-            while self.dialect.in_operands == "listed" and self.kinds[self.at] == "(":
-                opened += 1
-                self.at += 1
             choices.append(self.take("string", "a string in apostrophes"))
-            for _ in range(opened):
-                self.take(")", "')'")
             if self.kinds[self.at] != ",":
                 break
             self.at += 1

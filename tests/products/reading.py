@@ -410,12 +410,9 @@ class _Reader:
         grammar = self.product.grammar
         is_word = self.kind not in ("(", "+", "-")
         tree = self.sum()
-        if self.next("IS"):
+        if grammar != "rabbitmq-jms" and self.next("IS"):
             negated = bool(self.next("NOT"))
-            if self.next("NULL") is None and not (
-                grammar == "rabbitmq-jms" and (self.next("name") or "").upper() == "NULL"
-            ):
-                raise Refused
+            self.want("NULL")
             if grammar != "qpid-cpp" and not (is_word and tree[0] == "name"):
                 raise Refused
             return "null", tree, negated
@@ -423,23 +420,42 @@ class _Reader:
             right = self.sum()
             return self.typed(("compare", symbol.replace("!=", "<>"), tree, right))
         negated = bool(self.next("NOT"))
-        if grammar == "rabbitmq-jms" and self.kind in ("LIKE", "IN") and not (is_word and tree[0] == "name"):
-            raise Refused
-        if self.next("LIKE"):
-            return self.typed(self.like(tree, negated))
         if self.next("BETWEEN"):
             low = self.sum()
             self.want("AND")
             return self.typed(("between", tree, low, self.sum(), negated))
-        if self.next("IN"):
+        if grammar != "rabbitmq-jms" and self.next("LIKE"):
+            return self.like(tree, negated)
+        if grammar != "rabbitmq-jms" and self.next("IN"):
             self.want("(")
             items = [self.sum()]
             while self.next(","):
                 items.append(self.sum())
             self.want(")")
-            return self.typed(("in", tree, items, negated))
+            return "in", tree, items, negated
         if negated:
             raise Refused
+        return tree
+
+    def tested_name(self, tree: Tree) -> Tree:
+        """Read IS, LIKE or IN behind a name: for RabbitMQ's JMS client they make a value of it."""
+        start = self.place
+        if self.next("IS"):
+            negated = bool(self.next("NOT"))
+            if self.next("NULL") is None and (self.next("name") or "").upper() != "NULL":
+                raise Refused
+            return "null", tree, negated
+        negated = bool(self.next("NOT"))
+        if self.next("LIKE"):
+            return self.like(tree, negated)
+        if self.next("IN"):
+            self.want("(")
+            items = [("literal", ("string", _text(self.want("string"))))]
+            while self.next(","):
+                items.append(("literal", ("string", _text(self.want("string")))))
+            self.want(")")
+            return "in", tree, items, negated
+        self.place = start
         return tree
 
     def typed(self, tree: Tree) -> Tree:
@@ -453,9 +469,6 @@ class _Reader:
                     raise Refused
             case ("between", *parts, _) if not {self.type(part) for part in parts} <= {"number", "any"}:
                 raise Refused
-            case ("in", _, items, _):
-                if any(self.type(item) != "string" or item[0] != "literal" for item in items):
-                    raise Refused
         return tree
 
     def type(self, tree: Tree) -> str:
@@ -529,7 +542,7 @@ class _Reader:
             self.want(")")
             return tree
         if kind == "name":
-            return "name", word
+            return self.tested_name(("name", word)) if self.product.grammar == "rabbitmq-jms" else ("name", word)
         if kind in ("quoted", "delimited", "section"):
             return "name", self.special(kind, word)
         if kind in ("TRUE", "FALSE"):

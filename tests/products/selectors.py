@@ -59,6 +59,8 @@ class Selectors:
         if draw < 0.17:
             right = rng.choice(("TRUE", "FALSE", self.name()))
             return f"({self.text(depth - 1)}) {rng.choice(('=', '<>'))} {right}"
+        if draw < 0.19:  # what binds first
+            return f"{self.predicate(0)} {rng.choice(('=', '<>', '<'))} {self.predicate(0)}"
         if draw < 0.57:
             symbol = rng.choice(("=", "=", "<>", "<>", "<", "<=", ">", ">=", "!="))
             return f"{self.operand()}{rng.choice(('', ' '))}{symbol}{rng.choice(('', ' '))}{self.operand()}"
