@@ -3,8 +3,6 @@
 It stands in the current folder or in one above, up to the root of the repository. `KEYS` is what may stand in it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

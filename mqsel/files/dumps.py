@@ -4,8 +4,6 @@ A text has the fields of the MQMD by their names, and the data in hexadecimal di
 character set in which the queue manager kept the descriptor. Knows no format.
 """
 
-from __future__ import annotations
-
 import binascii
 import re
 import struct

@@ -5,8 +5,6 @@ file where only its beginning is known to begin a message. The parts of a file, 
 Knows no selectors.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -45,7 +43,7 @@ class FilePart(NamedTuple):
     format: str
     start: int
     stop: int
-    fixed: tuple[tuple[str, parquet.Fixed], ...] = ()
+    fixed: "tuple[tuple[str, parquet.Fixed], ...]" = ()
 
 
 def local(path: str) -> str:
@@ -135,9 +133,9 @@ class Named(NamedTuple):
     """
 
     path: str
-    fixed: tuple[tuple[str, parquet.Fixed], ...]
+    fixed: "tuple[tuple[str, parquet.Fixed], ...]"
     trouble: FileError | None
-    source: Callable[[], Iterator[Splitter]] | None = None
+    source: "Callable[[], Iterator[Splitter]] | None" = None
 
 
 def _is_no_file(name: str) -> bool:

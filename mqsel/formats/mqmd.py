@@ -4,8 +4,6 @@ Facts only: the code that reads by these tables stands in `_mq.pyx`, the code th
 formats §4 and *IBM MQ 9.4, MQMD*, *MQMDE*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

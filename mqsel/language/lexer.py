@@ -8,8 +8,6 @@ Owns spelling: white space, keywords, literals and their ranges. Knows no gramma
 Longer than 500 lines because the numbers and the quotes of all products are read here.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

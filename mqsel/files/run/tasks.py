@@ -3,8 +3,6 @@
 The same whether this process runs a task or one of the processes of `mqsel.files.run.workers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
