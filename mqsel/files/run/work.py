@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from mqsel.analysis.compare.contract import Contract
     from mqsel.files.parquet import RowGroup
     from mqsel.sets.set import SelectorSet
+else:
+    Contract = SelectorSet = list  # not imported yet: typing compiles each type of a field that is a text
 
 EXAMPLES = 3  # messages of one part that nobody gets
 REPORTED = 10  # skipped messages reported in full
@@ -54,7 +56,7 @@ class Ask(NamedTuple):
     types: tuple[tuple[str, str], ...] = ()
     apart: bool = False
     placed: bool = False
-    given: "Contract | None" = None
+    given: Contract | None = None
     bound: bool = False
 
 
@@ -767,8 +769,8 @@ class ChangedMessage(NamedTuple):
 class Changed(NamedTuple):
     """Selectors by key, before and after a change; a key may be on one side alone."""
 
-    old: "SelectorSet[Any]"
-    new: "SelectorSet[Any]"
+    old: SelectorSet[Any]
+    new: SelectorSet[Any]
 
     @property
     def properties(self) -> tuple[str, ...]:
