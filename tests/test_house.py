@@ -401,7 +401,8 @@ def test_match_starts_with_little(tmp_path: Path) -> None:
     modules = set(ast.literal_eval(listed)) - set(ast.literal_eval(before.stdout))
     late = (
         "asyncio base64 dataclasses datetime difflib inspect json multiprocessing numpy pyarrow rich shlex shutil"
-        " pathlib subprocess tempfile textwrap urllib.parse mqsel.files.amqsbcg mqsel.analysis.explain mqsel.files.parquet mqsel.files.run.workers"
+        " pathlib subprocess tempfile textwrap urllib.parse mqsel.files.amqsbcg"
+        " mqsel.analysis.explain mqsel.files.parquet mqsel.files.run.workers"
         " mqsel.columns._answers mqsel.columns._kernel mqsel.spark"
     )
 
