@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from mqsel import formats
 from mqsel.errors import MQRC, ArgumentError, DecodeError, ProgramError, PropertyTypeError, SelectorError
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
@@ -30,6 +29,7 @@ from mqsel.values import Truth
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
+    from mqsel import formats
     from mqsel.analysis.explain import Explanation
     from mqsel.analysis.explain.profile import Profile
     from mqsel.columns.declared import Decimals, Timestamps
@@ -168,6 +168,8 @@ class Matcher(Machine):
 
         Raises: ArgumentError: no such format or option; a format that is read by name, where case does not count.
         """
+        from mqsel import formats  # noqa: PLC0415 (a fifth of what importing mqsel takes, which mappings need not)
+
         if format in formats.FORMATS and formats.FORMATS[format].has_mqmd:
             options["invalid_names"] = rule_of_names(self.dialect, options.get("invalid_names"))
             if self.match_option is not None:

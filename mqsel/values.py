@@ -5,8 +5,6 @@ writes property types takes them from the table. Knows nothing of text, trees or
 numbers of types from *IBM MQ 9.4, MQTYPE*.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import struct
@@ -76,7 +74,7 @@ class _Ranged(int):
 
     __slots__ = ()
 
-    def __new__(cls, value: int) -> Self:
+    def __new__(cls, value: int) -> "Self":
         low, high = _RANGES[cls]
         try:
             number = int.__new__(cls, operator.index(value))
@@ -110,7 +108,7 @@ class Float32(float):
 
     __slots__ = ()
 
-    def __new__(cls, value: float) -> Float32:
+    def __new__(cls, value: float) -> "Float32":
         try:
             (rounded,) = struct.unpack("f", struct.pack("f", _short(value) if isinstance(value, int) else value))
         except (OverflowError, struct.error) as error:

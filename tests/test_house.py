@@ -401,13 +401,27 @@ def test_match_starts_with_little(tmp_path: Path) -> None:
     modules = set(ast.literal_eval(listed)) - set(ast.literal_eval(before.stdout))
     late = (
         "asyncio base64 dataclasses datetime difflib inspect json multiprocessing numpy pyarrow rich shlex shutil"
-        " subprocess tempfile textwrap mqsel.analysis.explain mqsel.files.parquet mqsel.files.run.workers"
+        " pathlib subprocess tempfile textwrap urllib.parse mqsel.files.amqsbcg"
+        " mqsel.analysis.explain mqsel.files.parquet mqsel.files.run.workers"
         " mqsel.columns._answers mqsel.columns._kernel mqsel.spark"
     )
 
     assert line == '{"a": 1}'
     assert modules & set(late.split()) == set()
     assert len([name for name in modules if name.partition(".")[0] == "mqsel"]) < 75
+
+
+def test_types_of_fields_are_no_texts(tmp_path: Path) -> None:
+    """A start of ``mqsel match`` compiles no types of NamedTuples: each is an object, not a text."""
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"a": 1}\n', encoding="utf-8")
+    script = (
+        "import typing; texts = []; typing.ForwardRef.__init__ = lambda self, text, **_: texts.append(text);"
+        f"from mqsel.cli import main; main(['match', '-q', 'a = 1', {str(file)!r}]); print(texts)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"
 
 
 def test_folders_are_imported_when_asked_for() -> None:

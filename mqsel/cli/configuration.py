@@ -3,14 +3,11 @@
 It stands in the current folder or in one above, up to the root of the repository. `KEYS` is what may stand in it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from mqsel.columns.wordings import package_missing
@@ -74,7 +71,7 @@ def has_folder(path: str) -> bool:
 
 def relative_to(folder: str, path: str) -> str:
     """Return a path as it is from a folder, with slashes; on another drive of Windows the whole path."""
-    whole = os.path.abspath(path)  # noqa: PTH100 (of each of 100,000 files, as below)
+    whole = os.path.abspath(path)
     with suppress(ValueError):
         whole = os.path.relpath(whole, folder)
     return whole.replace(os.sep, "/")
@@ -145,7 +142,7 @@ def _by_path(read: Callable[[object, str], Any]) -> Callable[[object, str], Any]
 
 
 def _path(value: object, folder: str) -> str:
-    return os.path.join(folder, _text(value, ""))  # noqa: PTH118 (shown as it is)
+    return os.path.join(folder, _text(value, ""))
 
 
 class Key(NamedTuple):
@@ -199,25 +196,27 @@ def configured(folder: str = ".") -> Configuration:
     Raises: MqselError: its file cannot be read, or has something that it may not have.
     """
     try:
-        start = Path(folder).absolute()
+        parent = os.path.abspath(folder)
     except OSError:  # the current folder has been removed
         return Configuration()
-    for parent in (start, *start.parents):
+    while True:
         for name in ("mqsel.toml", "pyproject.toml"):
-            path = parent / name
+            path = os.path.join(parent, name)
             # Those of Path raise where a folder may not be searched.
-            if os.path.isfile(path) and (table := _read(path)) is not None:  # noqa: PTH113
+            if os.path.isfile(path) and (table := _read(path)) is not None:
                 return _of_table(path, table)
-        if os.path.lexists(parent / ".git"):
-            break
-    return Configuration()
+        above = os.path.dirname(parent)
+        if os.path.lexists(os.path.join(parent, ".git")) or above == parent:
+            return Configuration()
+        parent = above
 
 
-def _read(path: Path) -> object:
+def _read(path: str) -> object:
     """Return the table of a file; None if it has none."""
-    whole = path.name == "mqsel.toml"
+    whole = os.path.basename(path) == "mqsel.toml"
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError as error:
         raise MqselError(f"{path}: cannot be read: {error.strerror}") from error
     if not whole and not _MAY_HAVE_ONE.search(data):
@@ -237,14 +236,14 @@ def _read(path: Path) -> object:
     return found if whole else tool.get("mqsel") if isinstance(tool, dict) else None
 
 
-def _of_table(path: Path, table: object) -> Configuration:
+def _of_table(path: str, table: object) -> Configuration:
     """Read the keys of a table.
 
     Raises: MqselError: with file and key.
     """
     if not isinstance(table, dict):
         raise MqselError(f"{path}: tool.mqsel is {shortened(table)}: expected a table")
-    made: dict[str, Any] = {"folder": str(path.parent)}
+    made: dict[str, Any] = {"folder": os.path.dirname(path)}
     for name, value in table.items():
         try:
             key = KEYS[known(name, KEYS, "key", f"the keys are {', '.join(KEYS)}")]

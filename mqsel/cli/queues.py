@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 from mqsel.errors import MqselError
@@ -71,7 +70,7 @@ def _password(address: Address, path: str | None) -> str | None:
         return None
     if path is not None:
         try:
-            with Path(path).open(encoding="utf-8") as file:
+            with open(path, encoding="utf-8") as file:  # noqa: PTH123 (without a queue nothing needs pathlib)
                 return file.readline().rstrip("\r\n")
         except (OSError, ValueError) as error:
             raise MqselError(f"{path}: the password cannot be read: {fault(path, error)}") from None

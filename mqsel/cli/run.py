@@ -6,10 +6,10 @@ A command chooses the `Job` for its files, and the report that receives the reco
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mqsel.cli.arguments import limit
@@ -128,7 +128,7 @@ def _on_spark(
         raise MqselError("Spark reads no queues of running brokers: it would browse each several times")
     from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
 
-    if files and Path(files[0]).is_file():
+    if files and os.path.isfile(files[0]):  # noqa: PTH113 (quick to import)
         with suppress(FileError):  # Spark reports it
             kind, _, start = reading(files[0], arguments.format)
             report.begin(files[0], kind, start)

@@ -20,7 +20,7 @@ from typing import Any
 
 from mqsel.errors import ArgumentError, FileError
 from mqsel.files._splitters import Printed
-from mqsel.files.dumps import BLANK, MAX_MESSAGE, Piece, field_bytes, is_little, on_queue, shown, turner
+from mqsel.files.dumps import BLANK, MAX_MESSAGE, PRINTED, Piece, field_bytes, is_little, on_queue, shown, turner
 from mqsel.files.wordings import bad_line
 from mqsel.formats import mq
 from mqsel.formats.jms import JMS
@@ -79,12 +79,6 @@ _NO_DIGITS = re.compile(rb"[^ \t0-9A-Fa-f]\S*|(?<![0-9A-Fa-f])[0-9A-Fa-f](?:[0-9
 _IN_MQMD = {name for name, (first, *_) in JMS.items() if first.path.startswith(("MQMD/", "body/"))} | {
     "JMSDeliveryMode"
 }
-
-# What is found in the first bytes of such a file.
-START = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*(?:AMQSBCG\d - starts|\*+ ?Message descriptor ?\*)", re.MULTILINE)
-
-# A line that stands in the middle of one.
-INSIDE = rb"(?m)^[ \t]*[0-9A-Fa-f]{8,16}:[ \t]+(?:[0-9A-Fa-f]{4}[ \t]+){2,}"
 
 _turned = turner(MQDLH)
 
@@ -342,7 +336,7 @@ class _Printout:
 
 def _nothing(path: str, text: bytes | bytearray) -> FileError | None:
     """Return what is wrong with a file in which no message begins."""
-    if not text.strip() or START.search(text):
+    if not text.strip() or PRINTED.search(text):
         return None
     return bad_line(path, 1, "no message begins in this file: expected ****Message descriptor****")
 

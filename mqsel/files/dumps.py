@@ -4,8 +4,6 @@ A text has the fields of the MQMD by their names, and the data in hexadecimal di
 character set in which the queue manager kept the descriptor. Knows no format.
 """
 
-from __future__ import annotations
-
 import binascii
 import re
 import struct
@@ -14,7 +12,6 @@ from typing import NamedTuple
 
 from mqsel.errors import shortened
 from mqsel.formats.mqmd import (
-    EBCDIC,
     MQENC_INTEGER_MASK,
     MQENC_INTEGER_NORMAL,
     MQENC_INTEGER_REVERSED,
@@ -23,11 +20,15 @@ from mqsel.formats.mqmd import (
     MQMD_LENGTH_1,
     MQMD_LENGTH_2,
     Field,
+    page_of,
 )
 
 MAX_MESSAGE = 104_857_600 + MQMD_LENGTH_2  # bytes: the largest MaxMsgLength of a queue, and the descriptor
 FIELDS = {field.name: field for field in MQMD}
 STRUC_IDS = (b"MD  ", "MD  ".encode("cp037"), b"RFH ", "RFH ".encode("cp037"))  # with which a message begins
+
+# How an output of amqsbcg begins: to know one, the module that reads it is not imported.
+PRINTED = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*(?:AMQSBCG\d - starts|\*+ ?Message descriptor ?\*)", re.MULTILINE)
 
 _WHOLE = re.compile(rb"\s*[+-]?[0-9]{1,10}\s*")
 _LONG = struct.Struct(">i")
@@ -127,7 +128,7 @@ def on_queue(mqmd: bytes, data: bytes) -> bytes:
     version, encoding, ccsid, form = _SAID.unpack_from(mqmd)
     extension = data if form == _MD_EXTENSION else b""
     if extension.startswith(_EBCDIC_ID):
-        page = EBCDIC.get(ccsid, EBCDIC[500])
+        page = page_of(ccsid)
         for field in MQMD:
             if field.kind == "MQCHAR":
                 text = mqmd[field.offset : field.offset + field.length].decode("latin-1")

@@ -10,8 +10,6 @@ begins with a structure (MQMD, MQRFH2), or a section of AMQP, is one message: no
 length.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -20,10 +18,10 @@ from functools import partial
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
 from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError, visible
-from mqsel.files import amqsbcg, qload
+from mqsel.files import qload
 from mqsel.files._splitters import Framed, Splitter
 from mqsel.files.arrays import opened_messages
-from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
+from mqsel.files.dumps import MAX_MESSAGE, PRINTED, STRUC_IDS, Piece
 from mqsel.files.opening import beginning, is_queue, name_of, nameable, opened, unfolded
 from mqsel.formats.envelopes import fitting, objects
 from mqsel.formats.records import SCHEMAS
@@ -67,6 +65,12 @@ def _exported(path: str) -> Splitter:
     from mqsel.files._exports import Elements  # noqa: PLC0415 (few files are exports)
 
     return Elements(path, 2 * MAX_MESSAGE)  # bodies are in base64
+
+
+def _printed(path: str) -> Splitter:
+    from mqsel.files.amqsbcg import splitter  # noqa: PLC0415 (few files are that, and it has many patterns)
+
+    return splitter(path)
 
 
 _FIRST_MESSAGE = re.compile(rb"<message[\s/>]")
@@ -157,8 +161,8 @@ FORMATS = {
     "amqsbcg": FileFormat(
         "output of the sample program amqsbcg; other text copied from the terminal is ignored",
         "mq",
-        amqsbcg.splitter,
-        amqsbcg.START,
+        _printed,
+        PRINTED,
         ending=".txt",
     ),
 }
@@ -166,12 +170,12 @@ OF_QUEUES = "amqp"  # the format of what is browsed
 FRAMINGS = tuple(name for name, row in FORMATS.items() if row.message == "mq")
 
 
-def start_of(stream: io.BufferedReader[Any]) -> bytes:
+def start_of(stream: "io.BufferedReader[Any]") -> bytes:
     """Return the first bytes of a file, by which its format is known; they are still to be read."""
     return stream.peek(_START)[:_START]
 
 
-def format_of(stream: io.BufferedReader[Any], path: str = "stream") -> str | None:
+def format_of(stream: "io.BufferedReader[Any]", path: str = "stream") -> str | None:
     """Return what a file holds by its first bytes: a name of `FORMATS`, or None for anything else.
 
     Raises: FileError: several formats fit its first lines.
@@ -216,7 +220,11 @@ LINES = "lines of JSON"
 # What is of no format, and what to do with it.
 _OTHERS = (
     (qload.INSIDE, "the middle of a text of dmpmqmsg or QLOAD", "--format qload reads it from its next message on"),
-    (amqsbcg.INSIDE, "the middle of an output of amqsbcg", "--format amqsbcg reads it from its next message on"),
+    (
+        rb"(?m)^[ \t]*[0-9A-Fa-f]{8,16}:[ \t]+(?:[0-9A-Fa-f]{4}[ \t]+){2,}",
+        "the middle of an output of amqsbcg",
+        "--format amqsbcg reads it from its next message on",
+    ),
     (
         rb"(?s)\A(?=.*?[\x00-\x08]).*?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + rb")",
         "the middle of a file of MQ messages",
@@ -269,7 +277,7 @@ def shown(name: str) -> str:
 # ---- reading -----------------------------------------------------------------------------------------------------
 
 
-def pieces(stream: io.BufferedReader[Any], kind: str, path: str = "stream", start: int = 0, stop: int = -1) -> Source:
+def pieces(stream: "io.BufferedReader[Any]", kind: str, path: str = "stream", start: int = 0, stop: int = -1) -> Source:
     """Yield the messages of a stream and, in place of those that are invalid, errors.
 
     Args:
@@ -315,7 +323,7 @@ def first_line(stream: IO[bytes], start: int) -> int:
     return start - 1 + len(stream.readline())
 
 
-def splits(stream: io.BufferedReader[Any], kind: str, path: str = "stream") -> Iterator[Splitter]:
+def splits(stream: "io.BufferedReader[Any]", kind: str, path: str = "stream") -> Iterator[Splitter]:
     """Read a file of MQ messages in blocks: give what takes it apart each time that it has read one.
 
     Whatever it finds has to be taken before the next is asked for.
@@ -327,7 +335,7 @@ def splits(stream: io.BufferedReader[Any], kind: str, path: str = "stream") -> I
         yield splitter
 
 
-def blocks(stream: io.BufferedReader[Any], start: int = 0, stop: int = -1) -> Iterator[memoryview]:
+def blocks(stream: "io.BufferedReader[Any]", start: int = 0, stop: int = -1) -> Iterator[memoryview]:
     """Read a file of lines in blocks, each of which ends where a line does; it is there until the next is asked for.
 
     What has arrived is yielded at once. The block grows to hold a line, a little at a time: growing takes time, too.
@@ -459,7 +467,7 @@ class Messages:
         self._is_skipping = is_skipping
         self._source = self._read(paths, framing)
 
-    def __iter__(self) -> Messages:
+    def __iter__(self) -> "Messages":
         return self
 
     def __next__(self) -> bytes:
@@ -490,7 +498,7 @@ def _of_queue(path: str, framing: str | None) -> Source:
         yield from pieces(content, kind if kind in FRAMINGS else "mq", path)
 
 
-def messages(*paths: str | os.PathLike[str], framing: str | None = None, errors: str = "raise") -> Messages:
+def messages(*paths: str | os.PathLike[str], framing: str | None = None, errors: str = "raise") -> "Messages":
     """Read the messages of files, gzipped or not, one at a time.
 
     Args:

@@ -4,8 +4,6 @@ Every error of the system or of unpacking becomes a FileError. Knows no format o
 imported when a file has that packing.
 """
 
-from __future__ import annotations
-
 import codecs
 import errno
 import io
@@ -16,13 +14,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
-from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from mqsel._interrupt import undone
 from mqsel.columns.wordings import package_missing
 from mqsel.errors import ArgumentError, FileError, MqselError, shortened
 from mqsel.files.wordings import file_trouble, unreadable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _QUEUE = re.compile(r"(?i)amqps?://")
 
@@ -39,13 +39,15 @@ def nameable(name: str) -> str:
     return f"{scheme}://…@{place}" if at and ":" in user.partition("/")[0] and is_queue(name) else name
 
 
-def path_of(name: str) -> Path:
+def path_of(name: str) -> "Path":
     """Return the path of a file of this machine, or at an address such as ``s3a://bucket/key``.
 
     Raises: MqselError: the library for addresses, or for those of this kind, is not installed. FileError: the file
         system cannot be reached, or is unknown.
     """
     if "://" not in name:
+        from pathlib import Path  # noqa: PLC0415 (a twelfth of the start of `mqsel match`, which rarely needs one)
+
         return Path(name)
     if is_queue(name):
         hint = "mqsel match, why, route, inspect and contract browse queues; in Python, mqsel.live.browse does"
@@ -96,6 +98,8 @@ def readable_anywhere(path: str, content: Iterable[bytes]) -> Iterator[str]:
 
     Raises: FileError: it cannot be copied.
     """
+    from pathlib import Path  # noqa: PLC0415 (as above)
+
     if path != "-" and not Path(path).is_fifo() and not _is_packed(path):
         yield path
         return
@@ -149,7 +153,7 @@ class _Source(io.FileIO):
 @contextmanager
 def opened(
     path: str | os.PathLike[str], is_enough: Callable[[bytes], bool] = bool
-) -> Iterator[tuple[IO[bytes], io.BufferedReader[Any]]]:
+) -> "Iterator[tuple[IO[bytes], io.BufferedReader[Any]]]":
     """Open a file, packed or not, whatever it is called; "-" is stdin.
 
     Args:
@@ -180,7 +184,7 @@ def opened(
 _LOOKS = (1 << 16, 1 << 20, 1 << 24)  # bytes of first lines that are looked at, and of a first line that is longer
 
 
-def beginning(stream: io.BufferedReader[Any]) -> bytes:
+def beginning(stream: "io.BufferedReader[Any]") -> bytes:
     """Return the first lines of a stream that `opened` gave; they are still to be read.
 
     Of what can be read once only, such as a pipe, it is what has arrived, and at least one line.
@@ -201,7 +205,7 @@ def beginning(stream: io.BufferedReader[Any]) -> bytes:
     return lines
 
 
-def _is_rereadable(stream: io.BufferedReader[Any]) -> bool:
+def _is_rereadable(stream: "io.BufferedReader[Any]") -> bool:
     """Report whether a stream can go back: on some systems pipes, too, say that they can."""
     try:
         return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
@@ -213,7 +217,7 @@ _STEP = 1 << 14  # bytes that are unpacked at once: if they are damaged, none of
 _MOST = 1 << 20  # and what may come of them at once
 
 
-def _gunzipped(zlib: Any, raw: io.BufferedReader[Any]) -> Iterator[bytes]:
+def _gunzipped(zlib: Any, raw: "io.BufferedReader[Any]") -> Iterator[bytes]:
     """Unpack gzip by the functions of zlib: one packed piece after the other, zeros behind them."""
     data = raw.read1(_STEP)
     while data:
@@ -247,7 +251,7 @@ class _Unpacker(NamedTuple):
 
     package: str
     module: str
-    unpack: Callable[[Any, io.BufferedReader[Any]], Iterator[bytes]]
+    unpack: Callable[[Any, "io.BufferedReader[Any]"], Iterator[bytes]]
 
 
 # For the first bytes of a file what packed it, and what unpacks it, the quickest first. To unpack JSON lines of 55 MB
@@ -280,7 +284,7 @@ _MARKS = (*(begins for begins, *_ in _PACKED), codecs.BOM_UTF16_LE, codecs.BOM_U
 _LONGEST = max(map(len, _MARKS))
 
 
-def content_of(raw: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
+def content_of(raw: "io.BufferedReader[Any]") -> "io.BufferedReader[Any]":
     """Unpack a stream that is packed, and give a text in UTF-16, such as PowerShell's ``>`` writes, in UTF-8.
 
     Raises: MqselError: no library is installed that unpacks it.
@@ -299,14 +303,14 @@ def _is_packed(path: str) -> bool:
         return file.read(_LONGEST).startswith(_MARKS[:-2])
 
 
-def _unpacked(raw: io.BufferedReader[Any], name: str, unpackers: tuple[_Unpacker, ...]) -> Iterator[bytes]:
+def _unpacked(raw: "io.BufferedReader[Any]", name: str, unpackers: tuple[_Unpacker, ...]) -> Iterator[bytes]:
     for one in unpackers:
         with suppress(ImportError):
             return one.unpack(import_module(one.module), raw)
     raise package_missing(f"a file packed by {name}", unpackers[0].package, "files")
 
 
-def _in_utf8(stream: io.BufferedReader[Any]) -> Iterator[bytes]:
+def _in_utf8(stream: "io.BufferedReader[Any]") -> Iterator[bytes]:
     """Yield a stream of UTF-16, whose byte order mark is there, in UTF-8."""
     # What is invalid in UTF-16 is shown, and so fails where digits or fields are expected.
     decoder = codecs.getincrementaldecoder("utf-16")("backslashreplace")
@@ -362,7 +366,7 @@ class _Pieces(io.RawIOBase):
         return size
 
 
-def in_pieces(pieces: Iterator[bytes], together: int = io.DEFAULT_BUFFER_SIZE) -> io.BufferedReader[Any]:
+def in_pieces(pieces: Iterator[bytes], together: int = io.DEFAULT_BUFFER_SIZE) -> "io.BufferedReader[Any]":
     """Return a stream of pieces, given as they come.
 
     Args:
@@ -380,6 +384,8 @@ def unfolded(path: str | os.PathLike[str]) -> Iterator[str]:
     if not os.path.isdir(name):  # noqa: PTH112 (that of a Path raises where a name is too long)
         yield name
         return
+    from pathlib import Path  # noqa: PLC0415 (as above)
+
     try:
         yield from sorted(str(one) for one in Path(name).iterdir() if one.is_file())
     except OSError as error:

@@ -5,8 +5,6 @@ file where only its beginning is known to begin a message. The parts of a file, 
 Knows no selectors.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -14,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from glob import glob, has_magic
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote
 
 from mqsel.errors import FileError, MqselError, quoted
+from mqsel.files._splitters import Splitter
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, format_of, is_enough, reading
@@ -25,7 +23,6 @@ from mqsel.files.wordings import file_trouble, unreadable
 
 if TYPE_CHECKING:
     from mqsel.files import parquet
-    from mqsel.files._splitters import Splitter
 
 SIZE = 32 << 20  # bytes of a part
 
@@ -45,7 +42,7 @@ class FilePart(NamedTuple):
     format: str
     start: int
     stop: int
-    fixed: tuple[tuple[str, parquet.Fixed], ...] = ()
+    fixed: tuple[tuple[str, "parquet.Fixed"], ...] = ()
 
 
 def local(path: str) -> str:
@@ -78,6 +75,8 @@ def listed(path: str) -> list[str]:
 def _listed(name: str) -> list[str]:
     if not name:  # pathlib takes it for this directory
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if "://" not in name and os.path.isfile(name):  # noqa: PTH113 (most names are one, and need no Path)
+        return [name]
     path = path_of(name)
     if _is_pattern(name) and not path.exists():
         fits = sorted({fit for one in _alternatives(name) for fit in _fits(one)})
@@ -115,6 +114,10 @@ def _fits(pattern: str) -> list[str]:
 
 def partition(path: str, file: str) -> dict[str, str | None]:
     """Return what the names of directories such as ``day=1`` below a path say of a file that `listed` found there."""
+    if "=" not in file:
+        return {}
+    from urllib.parse import unquote  # noqa: PLC0415 (few files stand in such directories)
+
     name = local(path)
     path_parts = path_of(name).parts
     fixed = path_parts if path_of(name).exists() else [*takewhile(lambda part: not _is_pattern(part), path_parts)]
@@ -135,7 +138,7 @@ class Named(NamedTuple):
     """
 
     path: str
-    fixed: tuple[tuple[str, parquet.Fixed], ...]
+    fixed: tuple[tuple[str, "parquet.Fixed"], ...]
     trouble: FileError | None
     source: Callable[[], Iterator[Splitter]] | None = None
 

@@ -4,8 +4,6 @@
 `FORMATS` has a row for each way in which one message is written; `decoder` makes by it what reads a stream of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple

@@ -1310,8 +1310,7 @@ cdef struct Parts:
 # EBCDIC to Latin-1, for what has one code in all EBCDIC: names of Formats, digits.
 cdef uint8_t[256] EBCDIC_500
 for _byte in range(256):
-    EBCDIC_500[_byte] = ord(_mqmd.EBCDIC[500][_byte])
-cdef dict EBCDIC = _mqmd.EBCDIC
+    EBCDIC_500[_byte] = ord(_mqmd.page_of(500)[_byte])
 cdef dict CHARACTER_SETS = _mqmd.CHARACTER_SETS
 cdef dict PERSISTENCE = _jms.PERSISTENCE
 
@@ -1891,7 +1890,7 @@ cdef class MQDecoder(Folders):
         if ebcdic:
             if ccsid == 0:
                 ccsid = read_i32(self.parts.mqmd + MD_CCSID, self.parts.big)
-            page = EBCDIC.get(ccsid) or EBCDIC[500]
+            page = _mqmd.page_of(ccsid)
             try:
                 return PyUnicode_DecodeCharmap(<const char *> at, length, page, NULL)
             except UnicodeDecodeError:

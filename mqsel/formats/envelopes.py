@@ -4,8 +4,6 @@ A record is known by what no plain message has: three signs of its row, a value 
 mark. What has nothing of the kind is a plain message, unless nothing of it could be read as one. Follows formats §9.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

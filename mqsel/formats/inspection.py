@@ -1,7 +1,5 @@
 """What a message of any format consists of: its properties as rows, notes on what was skipped, its structures."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, overload
@@ -35,7 +33,7 @@ class Rows(Sequence[Row]):
 
     __slots__ = ("_found", "_names", "_offsets", "_sources")
 
-    def __init__(self, found: dict[str, Any], sources: list[str], offsets: array[int]) -> None:
+    def __init__(self, found: dict[str, Any], sources: list[str], offsets: "array[int]") -> None:
         self._found, self._sources, self._offsets = found, sources, offsets
         self._names: list[str] | None = None  # made when a place is asked for
 

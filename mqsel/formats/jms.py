@@ -3,8 +3,6 @@
 Facts only. Follows formats §7, and §3 (types of the ``jms`` folder).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from mqsel.formats import mqmd

@@ -156,7 +156,7 @@ def _field(structure: str, field: Field, value: Any, order: str, ccsid: int) -> 
 def _characters(place: str, text: str, ccsid: int) -> bytes:
     try:
         if ccsid in layout.EBCDIC:
-            page = layout.EBCDIC[ccsid]
+            page = layout.page_of(ccsid)
             return bytes([page.index(character) for character in text])
         return text.encode("latin-1" if ccsid == 819 else "utf-8")
     except ValueError as error:

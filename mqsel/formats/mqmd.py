@@ -4,8 +4,7 @@ Facts only: the code that reads by these tables stands in `_mq.pyx`, the code th
 formats §4 and *IBM MQ 9.4, MQMD*, *MQMDE*.
 """
 
-from __future__ import annotations
-
+import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -134,20 +133,22 @@ _MOVED = {0xAD: "[", 0xBD: "]", 0xBA: "Ý", 0xBB: "¨", 0x5F: "^", 0xB0: "¬"}
 CODEPAGES = {number: f"cp{number:03}" for number in (37, 273, 424, 500, 875, 1026, 1140)}
 
 
-def _tables() -> dict[int, str]:
-    """Return for each EBCDIC code page the 256 characters of its bytes; U+FFFE for a byte that is none."""
-    every = bytes(range(256))
-    tables = {number: every.decode(name, "replace").replace("\ufffd", "\ufffe") for number, name in CODEPAGES.items()}
-    page = list(tables[37])
-    for place, character in _MOVED.items():
-        page[place] = character
-    tables[1047] = "".join(page)
-    return dict(sorted(tables.items()))
-
-
-EBCDIC = _tables()
+EBCDIC = tuple(sorted((*CODEPAGES, 1047)))
 # The character sets that an MQMD is read and written in.
 CCSIDS = (1208, 819, *EBCDIC)
+
+
+@functools.cache
+def page_of(ccsid: int) -> str:
+    """Return the 256 characters of the bytes of an EBCDIC code page, which is 500 where the CCSID is of none.
+
+    U+FFFE stands for a byte that is no character.
+    """
+    name = CODEPAGES.get(37 if ccsid == 1047 else ccsid, CODEPAGES[500])
+    page = bytes(range(256)).decode(name, "replace").replace("\ufffd", "\ufffe")
+    moved = _MOVED if ccsid == 1047 else {}
+    return "".join(moved.get(place, character) for place, character in enumerate(page))
+
 
 # What a Java program calls a CCSID: the value of JMS_IBM_Character_Set.
 CHARACTER_SETS = {

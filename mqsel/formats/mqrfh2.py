@@ -4,8 +4,6 @@ Facts only: the code that reads by these tables stands in `_mq.pyx`, the code th
 Follows formats §3, §5, §6 and *IBM MQ 9.4, MQRFH2*.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from mqsel.errors import MQRC

@@ -5,8 +5,6 @@ which member of a value names its type. Here the table is followed through dicts
 selectors. Follows formats §9; its §10 says what was decided. Longer than 500 lines because a third is the table.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

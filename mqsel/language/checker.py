@@ -56,11 +56,11 @@ from mqsel.values import AND, LITERAL_KINDS, NOT, OR, Truth, arithmetic, compare
 MAX_TESTS = 100  # IBM MQ 9.4, Selection behavior: "more than 100 tests" may be refused by a queue manager
 
 
-class MatchOption(NamedTuple):
+# Fields in a list: in what Cython compiles the types of a class are texts, each of which typing would compile.
+class MatchOption(NamedTuple("MatchOption", [("name", str), ("identifier", bytes)])):
     """The identifier a queue manager would match instead of running the selector (language §8)."""
 
-    name: str
-    identifier: bytes
+    __slots__ = ()
 
     @property
     def matches_any(self) -> bool:
@@ -68,7 +68,7 @@ class MatchOption(NamedTuple):
         return not any(self.identifier)
 
 
-class Remarks(NamedTuple):
+class Remarks(NamedTuple("Remarks", [("tests", int), ("expected", dict[str, tuple[str, ...]])])):
     """What there is to say to the author of a selector.
 
     Attributes:
@@ -76,8 +76,7 @@ class Remarks(NamedTuple):
         expected: for each property, the kinds its values are compared with, in words; of those read as they are.
     """
 
-    tests: int
-    expected: dict[str, tuple[str, ...]]
+    __slots__ = ()
 
 
 def check(

@@ -4,8 +4,6 @@ A dialect is data. Code reads its fields, never its name. Follows language §2, 
 `mqsel.language.dialects`.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from operator import attrgetter, contains
@@ -118,7 +116,7 @@ class Dialect(_Choices):
 
     __slots__ = ()
 
-    def __new__(cls, *choices: Any, **named: Any) -> Dialect:
+    def __new__(cls, *choices: Any, **named: Any) -> "Dialect":
         if len(choices) == len(POSITIONS[1]) + 1:  # a pickle of 0.2.0
             named = {**SINCE_1, **named}
         self = super().__new__(cls, *choices, **named)
@@ -140,7 +138,7 @@ class Dialect(_Choices):
         if limit is not None and (type(limit) is not int or not 0 < limit < 1 << 32):
             raise ArgumentError(f"dialect field max_length is {limit!r}: expected a positive integer or None")
 
-    def replace(self, **changes: Any) -> Dialect:
+    def replace(self, **changes: Any) -> "Dialect":
         """Return the same dialect with other choices in some fields.
 
         Raises: ArgumentError: no such field or value.
@@ -176,7 +174,7 @@ class Dialect(_Choices):
         return f"mqsel.{nearest}.replace({', '.join(f'{name}={value!r}' for name, value in changes.items())})"
 
 
-PRESETS: dict[str, Dialect] = {name: Dialect(**row) for name, row in dialects.PRESETS.items()}
+PRESETS: "dict[str, Dialect]" = {name: Dialect(**row) for name, row in dialects.PRESETS.items()}
 IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, *_BROKERS = PRESETS.values()
 ACTIVEMQ, ARTEMIS, QPID_BROKER_J, QPID_CPP, RABBITMQ, RABBITMQ_JMS, ROCKETMQ, AZURE_SERVICE_BUS = _BROKERS
 
@@ -212,7 +210,7 @@ class Core(NamedTuple):
 _Made = TypeVar("_Made")
 
 
-def kept(make: Callable[[Dialect], _Made]) -> Callable[[Dialect], _Made]:
+def kept(make: "Callable[[Dialect], _Made]") -> "Callable[[Dialect], _Made]":
     """Return a function that keeps what it makes of a dialect, by identity, then by equality.
 
     The hash of a dialect is that of all of its fields: three a selector were 8 % of reading it.
@@ -220,7 +218,7 @@ def kept(make: Callable[[Dialect], _Made]) -> Callable[[Dialect], _Made]:
     make = functools.lru_cache(64)(make)
     known: dict[int, tuple[Dialect, _Made]] = {}  # a dialect that is held shares its number with no other
 
-    def of(dialect: Dialect) -> _Made:
+    def of(dialect: "Dialect") -> _Made:
         pair = known.get(id(dialect))
         if pair is None:
             if len(known) >= 64:
@@ -232,7 +230,7 @@ def kept(make: Callable[[Dialect], _Made]) -> Callable[[Dialect], _Made]:
 
 
 @kept
-def core_of(dialect: Dialect) -> Core:
+def core_of(dialect: "Dialect") -> Core:
     """Return what a dialect is behind the front end: of trees, and of programs, which name their dialect alone."""
     mismatch = _MISMATCH[dialect.type_mismatch]
     pairs = {
@@ -256,7 +254,7 @@ def core_of(dialect: Dialect) -> Core:
     )
 
 
-def departed(preset: str, changes: Mapping[str, Any]) -> Dialect:
+def departed(preset: str, changes: Mapping[str, Any]) -> "Dialect":
     """Return a preset with other choices in some fields, as `Dialect.departures` wrote them.
 
     Raises: ArgumentError: no preset of today, no such field or value.
@@ -266,7 +264,7 @@ def departed(preset: str, changes: Mapping[str, Any]) -> Dialect:
     return PRESETS[preset].replace(**changes) if changes else PRESETS[preset]
 
 
-def as_dialect(given: Dialect | str) -> Dialect:
+def as_dialect(given: "Dialect | str") -> "Dialect":
     """Return the preset of a name, such as JMS or tibco-ems; a dialect as it is.
 
     Raises: ArgumentError: no dialect, and no name of one.

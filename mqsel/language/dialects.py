@@ -6,8 +6,6 @@ that differs on no new point is one more row of PRESETS; `mqsel.language.dialect
 Longer than 500 lines because it is the table of all products.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ Owns spelling: white space, keywords, literals and their ranges. Knows no gramma
 Longer than 500 lines because the numbers and the quotes of all products are read here.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re
@@ -158,13 +156,13 @@ class _Lexicon(NamedTuple):
 
     Attributes:
         words: finds every word of a text, white space included.
-        groups: tells what a word is.
+        groups: the pattern that tells what a word is; compiled when a word asks for it, which few do.
         known: the kind of each word that is the same everywhere; that of white space is empty.
         reserved: the keywords, in capitals.
     """
 
     words: re.Pattern[str]
-    groups: re.Pattern[str]
+    groups: str
     known: dict[str, str]
     reserved: frozenset[str]
 
@@ -222,7 +220,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
     reserved = RESERVED_OF[chosen["words"]]
     known = {" ": "", **{word: word for word in reserved}, **symbols}
     words = "|".join((*often, *kinds.values()))
-    return _Lexicon(re.compile(words, re.DOTALL), re.compile(named, re.DOTALL), known, reserved)
+    return _Lexicon(re.compile(words, re.DOTALL), named, known, reserved)
 
 
 @kept
@@ -347,16 +345,14 @@ def scan(text: str, dialect: Dialect) -> Tokens:
     )
 
 
-def _token(
-    text: str, span: Span, word: str, dialect: Dialect, groups: re.Pattern[str]
-) -> tuple[str, str | int | float | bytes]:
+def _token(text: str, span: Span, word: str, dialect: Dialect, groups: str) -> tuple[str, str | int | float | bytes]:
     """Return the kind and value of a word that is neither known nor a string nor a plain name."""
     start, stop = span
     if "1" <= word[0] <= "9" and word.isdecimal() and len(word) < 19:
         if dialect.numbers == "java":
             _check_number_end(text, start, stop)
         return "exact", int(word)
-    group = str(groups.match(text, start).lastgroup)  # type: ignore[union-attr]
+    group = str(re.compile(groups, re.DOTALL).match(text, start).lastgroup)  # type: ignore[union-attr]
     match group:
         case "space":
             return "", word

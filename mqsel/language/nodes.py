@@ -12,12 +12,10 @@ The parser writes them, see `mqsel.language.dialect.Core`. Knows nothing of type
 Longer than 500 lines because one traversal and one way back to text serve all classes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from mqsel.errors import Span
 from mqsel.language.dialect import Core, Dialect
@@ -36,6 +34,15 @@ from mqsel.language.operators import (
 )
 from mqsel.names import IGNORABLE, NAME_PREFIXES, SECTION_FIELDS
 from mqsel.values import LITERAL_KINDS, Truth
+
+# What has nodes among its fields stands before the union of all: to those who run the code a node is what all are.
+if TYPE_CHECKING:
+    Node: TypeAlias = (
+        "Literal | Identifier | Conversion | Computed | Call | Sign | Arithmetic | Comparison | Between | In | Like | "
+        "IsNull | Not | And | Or"
+    )
+else:
+    Node = tuple
 
 
 def _equal(self: Node, other: object) -> bool:
@@ -261,24 +268,6 @@ class Or(NamedTuple):
     span: Span = (0, 0)
     rule: str = "kleene"
 
-
-Node = (
-    Literal
-    | Identifier
-    | Conversion
-    | Computed
-    | Call
-    | Sign
-    | Arithmetic
-    | Comparison
-    | Between
-    | In
-    | Like
-    | IsNull
-    | Not
-    | And
-    | Or
-)
 
 # The sub-expressions of a node, in the order they are evaluated: its operands, or the fields at these places. Leaves
 # have none; IN, LIKE and IS NULL read their identifier themselves.

@@ -4,8 +4,6 @@ A row does not say what an operator does: `mqsel.values` does it for constants, 
 Follows language §3 and §4.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from mqsel.names import RESERVED

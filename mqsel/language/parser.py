@@ -78,7 +78,22 @@ _REST = "rest"  # where a comparison ends that does not go on with what follows
 _ROOT, _PAREN, _NOT, _SIGN, _BETWEEN, _IN, _LIKE = "root", "(", "NOT", "sign", "BETWEEN", "IN", "LIKE"
 
 
-class _Grammar(NamedTuple):
+# Fields in a list: in what Cython compiles the types of a class are texts, each of which typing would compile.
+class _Grammar(
+    NamedTuple(
+        "_Grammar",
+        [
+            ("core", Core),
+            ("binary", dict[str, int]),
+            ("tests", dict[str, int]),
+            ("chains", int),
+            ("right", bool),
+            ("order", int),
+            ("not_binding", int),
+            ("not_anywhere", bool),
+        ],
+    )
+):
     """What the parser reads the texts of a dialect by.
 
     Attributes:
@@ -91,14 +106,7 @@ class _Grammar(NamedTuple):
         not_anywhere: whether NOT stands where a value does.
     """
 
-    core: Core
-    binary: dict[str, int]
-    tests: dict[str, int]
-    chains: int
-    right: bool
-    order: int
-    not_binding: int
-    not_anywhere: bool
+    __slots__ = ()
 
 
 @kept

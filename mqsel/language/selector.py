@@ -4,8 +4,6 @@ Made once for a text and a dialect; nothing downstream parses or checks again. A
 Owns no rule: the parser and the checker have them. Follows language §4.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -57,7 +55,7 @@ class Selector(NamedTuple):
         """How one property can be spelled: see `mqsel.names.spellings`."""
         return core_of(self.dialect).naming
 
-    def part(self, node: Node, dialect: Dialect | None = None) -> Selector:
+    def part(self, node: Node, dialect: Dialect | None = None) -> "Selector":
         """Return the selector of *node*, which is made of nodes of this tree; only a whole selector is a match option.
 
         Args:
@@ -70,7 +68,7 @@ class Selector(NamedTuple):
         option = None if is_part else self.match_option
         return Selector(self.text, dialect or self.dialect, node, order, names, None, option, is_part)
 
-    def written(self) -> Selector:
+    def written(self) -> "Selector":
         """Return the selector, a part with a text of its own: the text of a program has to compile to its code.
 
         A part may be constant, and is no match option.
@@ -82,7 +80,7 @@ class Selector(NamedTuple):
         part = read_anew(text, lenient)
         return part if part.match_option is None else read_anew(f"({text})", lenient)
 
-    def of_core(self) -> Selector:
+    def of_core(self) -> "Selector":
         """Return the selector with tests of the core for those of a product, where these have them."""
         if not any(type(node) is Computed and node.core is not None for node in self.order):
             return self
@@ -98,7 +96,7 @@ class Selector(NamedTuple):
         return remark(self.order, self.names)
 
 
-def read_anew(text: str, dialect: Dialect) -> Selector:
+def read_anew(text: str, dialect: Dialect) -> "Selector":
     """Parse and check *text*.
 
     Raises: SelectorError: what `parse` and `check` refuse.
@@ -108,7 +106,7 @@ def read_anew(text: str, dialect: Dialect) -> Selector:
 
 
 @functools.lru_cache(_CACHE_SIZE)
-def read_selector(text: str, dialect: Dialect) -> Selector:
+def read_selector(text: str, dialect: Dialect) -> "Selector":
     """Parse and check *text*, once: what reads many texts once each needs `read_anew`.
 
     Raises: as `read_anew`.
@@ -120,7 +118,7 @@ def _as_long_as_it_is(dialect: Dialect) -> Dialect:
     return dialect.replace(max_length=None, max_tokens="any", constant_false="accept")
 
 
-def at_time(selector: Selector, now: int | None) -> Selector:
+def at_time(selector: "Selector", now: int | None) -> "Selector":
     """Return a selector that is what another one is at a time; the same where it does not read the time.
 
     Args:

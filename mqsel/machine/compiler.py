@@ -7,8 +7,6 @@ that would then be passed over could be ERR: from such a place a copy of the res
 ERR itself ends a program at once, in both codes, because no connective that evaluates it survives it (language §1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, cast

@@ -14,8 +14,6 @@ place in the table: a new row stands last (or FORMAT_VERSION in program.py grows
 ``python mqsel/machine/opcodes.py`` rewrites what is generated from it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 # The types of operands, in the order in which C code numbers them.

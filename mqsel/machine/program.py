@@ -11,8 +11,6 @@ no tree.
               through) or the bytes
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import struct
@@ -83,7 +81,7 @@ class Program(Verified):
         return body + struct.pack("<I", zlib.crc32(body))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Program:
+    def from_bytes(cls, data: bytes) -> "Program":
         """Read and verify a program.
 
         Raises: ProgramError: not a program, written by an incompatible mqsel, damaged, or unsafe to run.
@@ -215,7 +213,7 @@ class Line(NamedTuple):
     synopsis: str
 
 
-def disassemble(program: Program) -> list[Line]:
+def disassemble(program: "Program") -> list[Line]:
     """List the instructions of *program*."""
     lines: list[Line] = []
     for address, (word, span) in enumerate(zip(program.code, program.spans, strict=True)):
@@ -249,7 +247,7 @@ def _shown(constant: Constant) -> str:
     return str(constant).upper() if isinstance(constant, bool) else repr(constant)
 
 
-def listing(program: Program) -> str:
+def listing(program: "Program") -> str:
     """Print `disassemble` as text, one line an instruction."""
     lines = disassemble(program)
     names = max(len(line.name) for line in lines)

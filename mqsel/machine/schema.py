@@ -3,8 +3,6 @@
 Knows nothing of selectors. A type is a name of `mqsel.values.TYPE_NAMES`, or None where any value may stand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 

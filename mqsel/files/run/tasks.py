@@ -3,8 +3,7 @@
 The same whether this process runs a task or one of the processes of `mqsel.files.run.workers`.
 """
 
-from __future__ import annotations
-
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -117,6 +116,8 @@ def size_of(name: str) -> int | None:
     if name.startswith(("/dev/", "/proc/")):  # such as /dev/stdin
         return None
     with suppress(OSError, MqselError):
+        if "://" not in name:
+            return os.path.getsize(name) if os.path.isfile(name) else None  # noqa: PTH113, PTH202 (quick to import)
         path = path_of(name)
         return int(path.stat().st_size) if path.is_file() else None
     return None

@@ -5,8 +5,6 @@ and complaints in the order of the messages, and last the counts. Its arguments 
 pickled. Prints nothing. Longer than 500 lines because match, route and why stand with the loop that they share.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
     from mqsel.analysis.compare.contract import Contract
     from mqsel.files.parquet import RowGroup
     from mqsel.sets.set import SelectorSet
+else:
+    Contract = SelectorSet = list  # not imported yet: typing compiles each type of a field that is a text
 
 EXAMPLES = 3  # messages of one part that nobody gets
 REPORTED = 10  # skipped messages reported in full
@@ -129,7 +129,7 @@ class Tally:
     def __repr__(self) -> str:
         return f"Tally({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__slots__)})"
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: "Tally") -> None:
         """Add the counts of another piece."""
         for name in self.__slots__:
             if name != "note":
@@ -184,7 +184,7 @@ def said(error: MqselError) -> str:
 
 def reader(
     kind: str,
-    selects: Matcher | SelectorSet[Any],
+    selects: "Matcher | SelectorSet[Any]",
     names: Iterable[str] = (),
     types: Mapping[str, str] | None = None,
 ) -> Callable[[bytes], Any]:
@@ -343,7 +343,7 @@ class Job:
         if self.counts.skipped <= REPORTED:
             yield Complaint(place, said(error))
 
-    def unanswered(self, rows: pa.BooleanArray) -> Iterator[Complaint]:
+    def unanswered(self, rows: "pa.BooleanArray") -> Iterator[Complaint]:
         """Count the rows of a group for which no document says what a selector is, and yield complaints.
 
         Raises: UndocumentedError: if that is asked for.
@@ -381,7 +381,7 @@ class Job:
         """Yield what comes of a message that was read."""
         raise NotImplementedError
 
-    def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
+    def take_group(self, group: "RowGroup", part: FilePart) -> Iterator[Any]:
         """Yield what comes of a row group."""
         raise NotImplementedError
 
@@ -393,7 +393,7 @@ class Job:
 class _Keeper:
     """Holds messages against a contract."""
 
-    def __init__(self, contract: Contract, kind: str, types: Mapping[str, str]) -> None:
+    def __init__(self, contract: "Contract", kind: str, types: Mapping[str, str]) -> None:
         self._contract, self._kind, self._types = contract, kind, types
         self._messages = self._broken = 0
         self._ways: Counter[tuple[str, str]] = Counter()
@@ -411,7 +411,7 @@ class _Keeper:
         with suppress(DecodeError, PropertyTypeError):  # it is an error for who reads less of it, too
             self.take(everything(self._kind, data, self._types))
 
-    def take_group(self, group: RowGroup, part: FilePart) -> None:
+    def take_group(self, group: "RowGroup", part: FilePart) -> None:
         """Count the rows of a group, with all columns of types that properties have."""
         from mqsel.columns.lookup import column_of, names_of, type_of  # noqa: PLC0415 (for Parquet alone)
 
@@ -502,7 +502,7 @@ class Match(Job):
     def reads_all(self) -> bool:
         return self.ask.invert
 
-    def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
+    def take_group(self, group: "RowGroup", part: FilePart) -> Iterator[Any]:
         from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
 
         ask, tally = self.ask, self.counts
@@ -552,7 +552,7 @@ class Unclaimed(NamedTuple):
 class Route(Job):
     """Yields each message that somebody gets, with the keys of the selectors of a set."""
 
-    def __init__(self, selects: SelectorSet[Any], ask: Ask) -> None:
+    def __init__(self, selects: "SelectorSet[Any]", ask: Ask) -> None:
         super().__init__(selects, ask)
         self._head = b""
         self._addresses: dict[str, str] = {}  # of the queues of an export
@@ -584,7 +584,7 @@ class Route(Job):
             self._unclaimed += 1
             yield Unclaimed(place)
 
-    def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
+    def take_group(self, group: "RowGroup", part: FilePart) -> Iterator[Any]:
         import pyarrow as pa  # noqa: PLC0415 (optional)
 
         from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
@@ -634,7 +634,7 @@ class Route(Job):
 class RouteInJSON(Route):
     """Yields lines of JSON: the process that yields them has done all the work."""
 
-    def __init__(self, selects: SelectorSet[Any], ask: Ask) -> None:
+    def __init__(self, selects: "SelectorSet[Any]", ask: Ask) -> None:
         import json  # noqa: PLC0415 (match needs none of it)
 
         super().__init__(selects, ask)
@@ -726,7 +726,7 @@ class Why(Job):
             self.counts.note = (place, first_note(self.ask.format, result))
         return iter(())
 
-    def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
+    def take_group(self, group: "RowGroup", part: FilePart) -> Iterator[Any]:
         from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
 
         with parquet.trouble_of(part.path):
@@ -844,7 +844,7 @@ class Diff(Job):
         for key in old ^ new:
             yield from self._differs(key, key in new, place, piece.message or b"")
 
-    def take_group(self, group: RowGroup, part: FilePart) -> Iterator[Any]:
+    def take_group(self, group: "RowGroup", part: FilePart) -> Iterator[Any]:
         import pyarrow as pa  # noqa: PLC0415 (optional)
 
         from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
