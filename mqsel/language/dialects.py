@@ -250,7 +250,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "xpath": Choice("those of JMS, XPATH and XQUERY", "ActiveMQ; Artemis"),
         "contains": Choice("those of JMS without LIKE and ESCAPE; CONTAINS, STARTSWITH, ENDSWITH", "RocketMQ"),
         "functions": Choice("those of JMS without BETWEEN; EXISTS, NAN, UTC and names of functions", "RabbitMQ filter"),
-        "not_null": Choice("those of JMS without NULL, which is a word behind IS alone", "RabbitMQ client"),
+        "not_null": Choice("those of JMS without NULL and IS, which are words together only", "RabbitMQ client"),
         "exists": Choice(
             "those of JMS without BETWEEN; EXISTS; those that Transact-SQL reserves are no names without quotes",
             'Service Bus: "can\'t be a reserved keyword"',
@@ -272,7 +272,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "unbounded": Choice(
             "decimal ones of any size, digits on both sides of a point, `E` in capitals", "RabbitMQ filter"
         ),
-        "suffixed": Choice("decimal ones, suffixes F and D; `5.` but not `.5`", "RabbitMQ client"),
+        "suffixed": Choice("decimal ones, an exponent or a suffix F or D; `5.` but not `.5`", "RabbitMQ client"),
         "sql": Choice("decimal ones without suffixes", "Service Bus"),
     },
     "comparisons": {

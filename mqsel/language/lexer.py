@@ -133,9 +133,7 @@ _NUMBERS = {
         has_octal=True,
     ),
     "unbounded": _Numbers(r"[0-9]+\.[0-9]+(?:E[+-]?[0-9]+)?", _NEVER, "[0-9]+", "any"),
-    "suffixed": _Numbers(
-        rf"(?:[0-9]+\.[0-9]*(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]", _NEVER, "[0-9]+", "long"
-    ),
+    "suffixed": _Numbers(rf"[0-9]+(?:\.[0-9]*)?(?:{_EXPONENT}|[fFdD])|[0-9]+\.[0-9]*", _NEVER, "[0-9]+", "long"),
     "sql": _Numbers(_DECIMAL, _NEVER, "[0-9]+", "signed"),
 }
 # int() of more digits takes quadratic time, or refuses.

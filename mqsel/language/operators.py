@@ -109,7 +109,7 @@ READ_OF: dict[str, frozenset[str]] = {
     "xpath": KEYWORDS | {"XPATH", "XQUERY"},
     "contains": KEYWORDS - {"LIKE", "ESCAPE"} | {*TEXT_TESTS},
     "functions": KEYWORDS - {"BETWEEN"} | {"UTC"},
-    "not_null": KEYWORDS - {"NULL"},
+    "not_null": KEYWORDS - {"IS", "NULL"},
     "exists": KEYWORDS - {"BETWEEN"} | {"EXISTS"},
 }
 # Those that are reserved, and stand for nothing.

@@ -121,7 +121,7 @@ def _grammar_of(dialect: Dialect) -> _Grammar:
     return _Grammar(
         core_of(dialect),
         {one: binding[one] for one in BINARY if is_read[one]},
-        {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in words}
+        {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in words or one == "IS"}
         | {"NOT": order}
         | (dict.fromkeys(("IN", "LIKE", "IS"), PRIMARY) if dialect.comparisons == "values" else {}),
         int(chains),
@@ -202,6 +202,15 @@ class _Parser:
         self.stack = [_Open(_ROOT, 0, 0)]
         self.order: list[Node] = []  # the nodes that have been made
         self._tokens: tuple[Token, ...] | None = None
+        if dialect.words == "not_null":
+            self.find_is()
+
+    def find_is(self) -> None:
+        """Make a keyword of each name IS that NULL or NOT NULL follows."""
+        names = [kind == "identifier" and value.upper() for kind, value in zip(self.kinds, self.values, strict=True)]
+        for at, name in enumerate(names):
+            if name == "IS" and names[at + 1 + (self.kinds[at + 1] == "NOT")] == "NULL":
+                self.kinds[at] = "IS"
 
     # Not a cached_property: before Python 3.12 all parsers of a process share its lock, and an exception from outside
     # that comes as it is taken leaves it taken: all threads that parse afterwards wait for ever.

@@ -11,6 +11,7 @@ import math
 import operator
 import re
 import struct
+import time
 from typing import Any
 
 from products.reading import NARROW, NUMBERS, ORDER, PRODUCTS, WHOLE, Product, Tree, Value, read
@@ -260,6 +261,8 @@ class _Message:
                 return value
             case ("name", name):
                 return self.property(name)
+            case ("now",):
+                return "long", time.time_ns() // 1_000_000
             case ("sign", symbol, operand):
                 return self.sign(symbol, operand)
             case ("arith", symbol, left, right):

@@ -166,7 +166,7 @@ PRODUCTS = {
         _with(
             {},
             space=r"[ \t\n\r\f\v]+",
-            float=rf"(?:[0-9]+\.[0-9]*(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]",
+            float=rf"[0-9]+(?:\.[0-9]*)?(?:{_EXPONENT}|[fFdD])|[0-9]+\.[0-9]*",
             digits=r"[0-9]+",
             string=_STRING,
             name=r"[A-Za-z_$][A-Za-z0-9_$.]*",
@@ -219,7 +219,10 @@ def _words(product: Product, text: str) -> list[tuple[str, str]]:
         place += len(word)
         if kind == "name":
             upper = word.upper()
-            if upper in reserved and (product.folds or word == upper):
+            is_test = re.match(r"\s+(?:NOT\s+)?NULL(?![A-Za-z0-9_$.])", text[place:], re.IGNORECASE) is not None
+            if upper == "IS" and product.grammar == "rabbitmq-jms" and not is_test:
+                pass
+            elif upper in reserved and (product.folds or word == upper):
                 kind = word = upper
             elif upper in reserved:
                 raise Refused  # RabbitMQ: no name either

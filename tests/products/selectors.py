@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 
 from products.answers import Properties
 
@@ -25,6 +26,11 @@ _OWN_NAMES = {
     "artemis": ('"a b"', "$x"),
     "qpid-broker-j": ('"a b"', "$x"),
 }
+# What is put into a text to see whether it still is one.
+_WORDS = (
+    "AND OR NOT BETWEEN LIKE IN IS NULL TRUE FALSE ESCAPE EXISTS UTC() CONTAINS XPATH ( ) , + - * / % = <> < >= !="
+    " a i5 'a' '%' 5 0 -1 1.5 .5 5. 1e3 0x1F 07 08 10L 2F \"a\" [a] a.b $a _a -- /* */ # ; é"
+).split(" ")
 _ESCAPES = ("", "", "!", "%", "_", "\\", "a", "''", "!!")
 
 
@@ -48,6 +54,17 @@ class Selectors:
         if draw < 0.7:
             return f"({self.text(depth - 1)})"
         return f"{self.text(depth - 1)} {rng.choice(('AND', 'OR'))} {self.text(depth - 1)}"
+
+    def changed(self) -> str:
+        """Return a condition of which one to three tokens are left out, added or replaced; most of them are refused."""
+        rng, text = self.rng, self.text()
+        for _ in range(rng.randint(1, 3)):
+            tokens = re.findall(r"'[^']*'|[\w.]+|\s+|[<>=!]+|.", text or " ", re.DOTALL)
+            place = rng.randrange(len(tokens))
+            word = rng.choice(_WORDS)
+            tokens[place : place + rng.randint(0, 1)] = rng.choice(([], [word], [f" {word} "]))
+            text = "".join(tokens)
+        return text
 
     def predicate(self, depth: int) -> str:
         rng = self.rng
