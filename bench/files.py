@@ -13,6 +13,7 @@ import importlib.util
 import json
 import math
 import os
+import shlex
 import shutil
 import statistics
 import struct
@@ -79,6 +80,10 @@ _ORJSON = """import mqsel, orjson, sys
 m = mqsel.compile(sys.argv[1])
 with open(sys.argv[2], "rb") as lines:
     print(sum(1 for _ in m.filter(map(orjson.loads, lines))))
+"""
+_POLARS_PARQUET = """import polars, sys
+rows = polars.scan_parquet(sys.argv[1]).filter(polars.sql_expr(sys.argv[2])).collect()
+rows.with_columns(polars.col("token").bin.encode("hex")).write_ndjson(sys.stdout.buffer)
 """
 _POLARS = """import polars, sys
 c = polars.col
@@ -218,6 +223,7 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
     packed = folder / "plain.jsonl.gz"
     with Path(plain).open("rb") as lines, gzip.open(packed, "wb", 6) as out:
         shutil.copyfileobj(lines, out)
+    yield from _wide(folder, scale)
     if "gzip" not in missing():
         commands = {
             "mqsel": match(SELECTOR, str(packed)),
@@ -239,6 +245,28 @@ def cases(folder: Path, scale: int) -> Iterator[Case]:
     three.write_bytes(b'{"a": 1}\n{"a": 2}\n{"a": 1}\n')
     commands = {"mqsel": match("a = 1", str(three)), "python": [sys.executable, "-c", "print(2)"]}
     yield Case("start, three lines", commands, 2, lambda times: times["mqsel"] * 1000, "≤ 60 ms", 60)
+
+
+def _wide(folder: Path, scale: int) -> Iterator[Case]:
+    """Return the cases of Parquet with twenty columns, of which 1 % of the rows are written as lines of JSON."""
+    if importlib.util.find_spec("pyarrow") is None or "Polars" in missing():
+        return
+    import pyarrow.parquet as pq
+    from data import make_parquet
+
+    path, rows = folder / "wide.parquet", 4 * make_parquet.GROUP * scale
+    make_parquet.write(path, rows)
+    few = sum(one < 10995116277 for one in pq.read_table(path, columns=["account"]).column(0).to_pylist())
+    late = f"JMSTimestamp >= {make_parquet.FIRST + rows * 99 // 100}"
+    for title, text, wanted, most in (
+        ("clustered", late, rows // 100, 1.0), ("at random", "account < 10995116277", few, 1.5),
+    ):  # fmt: skip
+        commands = {
+            "mqsel": [sys.executable, "-m", "mqsel", "match", "-j", "1", text, str(path)],
+            "Polars": [sys.executable, "-c", _POLARS_PARQUET, str(path), text],
+        }
+        counted = {name: ["sh", "-c", f"{shlex.join(command)} | wc -l"] for name, command in commands.items()}
+        yield Case(f"Parquet, 1 % {title}", counted, wanted, _ratio("Polars"), f"≤ {most} × Polars", most)
 
 
 def _exports(folder: Path, scale: int) -> Iterator[Case]:
@@ -310,8 +338,8 @@ def _others(folder: Path, scale: int) -> Iterator[Case]:
     wanted = sum(1 for _ in mqsel.compile(text).filter(bodies, format="mq"))
     head, _, rest = dump.partition(b"\n\n")
     framed = b"".join(length_prefixed(body + b"x" * 650) for body in bodies)
-    for title, content, times, limit in (
-        ("QLOAD", rest, 5_000 * scale, 300.0), ("framed MQ messages", framed, 10_000 * scale, 1000.0),
+    for title, content, times, limit, most in (
+        ("QLOAD", rest, 5_000 * scale, 300.0, 6.0), ("framed MQ messages", framed, 10_000 * scale, 1000.0, 3.0),
     ):  # fmt: skip
         path = folder / title.replace(" ", "")
         path.write_bytes((head + b"\n\n" if title == "QLOAD" else b"") + content * times)
@@ -322,6 +350,14 @@ def _others(folder: Path, scale: int) -> Iterator[Case]:
             {"mqsel": match("--format", kind, text, str(path))},
             wanted * times, lambda taken, size=size: size / taken["mqsel"] / 1e6, f"≥ {limit:,.0f} MB/s", -limit,
         )  # fmt: skip
+        often = [str(path)] * -(-1_000_000_000 // size)
+        count = wanted * times * len(often)
+        commands = {
+            "mqsel": match("--format", kind, text, *often),
+            "b2sum": ["sh", "-c", f"cat {' '.join(often)} | b2sum > {os.devnull} && echo {count}"],
+        }
+        bar = f"≤ {most:.0f} × cat into b2sum"
+        yield Case(f"{title}, {len(often) * size / 1e9:.1f} GB", commands, count, _ratio("b2sum"), bar, most)
 
 
 def _amqp(priority: int, properties: dict[str, Int32 | str], data: bytes) -> bytes:

@@ -218,12 +218,16 @@ def parts(path: str, kind: str, size: int = SIZE) -> list[FilePart]:
 
         return _of_groups(path, parquet.group_sizes(path), size)
     with opened_messages(path) as (raw, content):
-        end = path_of(path).stat().st_size
+        end = _size(path)
         # What is packed, or begins a message only where the one before it ends, is read from the beginning.
         if not FORMATS[kind].is_lines or content is not raw or end <= size:
             return [FilePart(path, kind, 0, -1)]
     starts = range(0, end, size)
     return [FilePart(path, kind, start, -1 if start + size >= end else start + size) for start in starts]
+
+
+def _size(path: str) -> int:
+    return int((path_of(path).stat() if "://" in path else os.stat(path)).st_size)  # noqa: PTH116 (quick to import)
 
 
 def _of_groups(path: str, sizes: list[int], limit: int) -> list[FilePart]:
@@ -244,7 +248,7 @@ def packed(found: list[FilePart], size: int = SIZE) -> list[tuple[FilePart, ...]
     held = 0
     for part in found:
         whole = part.stop < 0 or part.format == "parquet"
-        length = path_of(part.path).stat().st_size if whole else size
+        length = _size(part.path) if whole else size
         if bunch and held + length > size:
             bunches.append(tuple(bunch))
             bunch, held = [], 0

@@ -6,6 +6,7 @@ import itertools
 import json
 import pickle
 import random
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from mqsel.analysis.explain.account import Account, Profiler
 from mqsel.analysis.explain.profile import Profile, report
 from mqsel.analysis.lint import lint
 from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
-from mqsel.formats import mq
+from mqsel.formats import mq, names_of
 from mqsel.language.selector import read_selector
 from mqsel.values import Int32
 
@@ -323,6 +324,12 @@ def test_kinds_of_messages() -> None:
     assert why(text, [mqsel.Record(schema, ["blue", 3000]), mqsel.Record(schema, ["red", None])]).parts == wanted.parts
     lines = [b'{"color": "blue", "weight": 3000}', b'{"color": "red"}']
     assert mqsel.compile(text).why(lines, format="json").parts == wanted.parts
+    raw = [mq.encode({}, {"color": "blue", "weight": Int32(3000)}), mq.encode({}, {"color": "red"})]
+    matcher = mqsel.compile(text)
+    profiler, decoder = Profiler(read_selector(text, matcher.dialect)), matcher.decoder("mq")
+    for one in raw:
+        profiler.take(decoder(one), partial(names_of, one, "mq", {}))
+    assert matcher.why(raw, format="mq") == report(profiler.selector, profiler.account)
     raw = [mq.encode({}, {"color": "blue", "weight": 3000}), mq.encode({}, {"Color": "red"})]
     found = mqsel.compile(text).why(raw, format="mq")
     assert (found.selected, found.properties[0].near) == (1, "Color")

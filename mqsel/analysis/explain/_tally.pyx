@@ -378,6 +378,18 @@ cdef class Tally:
                 self.totals[<Py_ssize_t> number] += 1
         return 0
 
+    cpdef int take_decoded(self, Record record, names) except -1:
+        """Count what a decoder has made of a message.
+
+        Args:
+            names: returns the names of all that the message has; called if it lacks something that the record is of.
+        """
+        cdef Py_ssize_t slot
+        for slot in range(record.count):
+            if record.values[slot].tag == NULL_VALUE:
+                return self.take(record, names())
+        return self.take(record, None)
+
     cpdef int take_properties(self, Record record, tuple layout) except -1:
         """Count what a record has, of which the formulas are not asked."""
         cdef PropertyTally one

@@ -415,8 +415,12 @@ class Profiler:
         """
         if isinstance(message, bool):
             self._take_answer(data, kind, types or {}, selected=message)
+            return
+        names = functools.partial(formats.names_of, data, kind, types or {})
+        if type(message) is Record:
+            self._tally.take_decoded(message, names)
         else:
-            self.take(message, lambda: formats.names_of(data, kind, types or {}))
+            self.take(message, names)
 
     def counting(
         self, decoder: formats.Decoder, kind: str, types: Mapping[str, str]

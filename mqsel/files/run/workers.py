@@ -11,19 +11,20 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from mqsel._interrupt import undone
 from mqsel.errors import FileError, MqselError
 from mqsel.files.run.tasks import Advance, JobRun, Records, Task, done, placed, size_of
 from mqsel.files.run.work import Ask, Tally
+
+if TYPE_CHECKING:
+    import subprocess
 
 _BATCH = 1 << 18  # bytes of records that are sent at once
 _NEWS = 8 << 20  # bytes after which a process reports how far it is; the broken pipe ends it if the caller has gone
@@ -43,7 +44,6 @@ def side_by_side(
 # ---- the process that asks ---------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
 class _Assigned:
     """A task that a process works at.
 
@@ -57,13 +57,12 @@ class _Assigned:
         is_dropped: its records do not count.
     """
 
-    task: Task
-    ask: Ask | None
-    records: list[Any] = field(default_factory=list)
-    held: int = 0
-    is_whole: bool = False
-    error: MqselError | None = None
-    is_dropped: bool = False
+    def __init__(self, task: Task, ask: Ask | None) -> None:
+        self.task, self.ask = task, ask
+        self.records: list[Any] = []
+        self.held = 0
+        self.is_whole = self.is_dropped = False
+        self.error: MqselError | None = None
 
 
 class _Crew:
@@ -225,6 +224,8 @@ class _Crew:
                 process.__exit__(None, None, None)
 
     def _started(self) -> subprocess.Popen[bytes]:
+        import subprocess  # noqa: PLC0415 (the processes that work start none, and import this module, too)
+
         code = "import sys; sys.path[:] = sys.argv[1:]; from mqsel.files.run.workers import work; work()"
         process = subprocess.Popen(  # noqa: S603 (ourselves)
             [sys.executable, "-c", code, *map(str, sys.path)],
