@@ -15,7 +15,7 @@ from typing import Any
 
 from mqsel.analysis.compare import small_messages
 from mqsel.analysis.compare.canonical import names_of
-from mqsel.analysis.compare.contract import Contract, Property, header_of
+from mqsel.analysis.compare.contract import PRESENT, Contract, Property, header_of
 from mqsel.analysis.compare.doubles import in_doubles
 from mqsel.analysis.compare.rewrites import patterns, tests_of, with_tests
 from mqsel.analysis.readings import UNDOCUMENTED, answer, counted
@@ -325,6 +325,16 @@ def _messages(
         return all(check(message) for check in checks)
 
     return formulas, allowed
+
+
+def possible_kinds(kinds: Kinds, given: Contract | None) -> Kinds:
+    """Leave out kinds that a property has in no message of a contract: what is assumed of none proves anything."""
+
+    def is_possible(pair: tuple[str, str]) -> bool:
+        said, allows = _messages((pair[0],), (pair,), given, divides=False, has_bytes=True)
+        return not find([*said, leaf(Identifier(pair[0]), PRESENT)], allows, work=MAX_WORK).is_none
+
+    return kinds if given is None else tuple(filter(is_possible, kinds))
 
 
 def _is_same(a: Formula, b: Formula, doubles: frozenset[str]) -> bool:

@@ -27,6 +27,7 @@ from mqsel.analysis.compare.meaning import (
     difference_of,
     meaning,
     part_of,
+    possible_kinds,
     tried,
 )
 from mqsel.analysis.compare.rewrites import candidates, inward, tests_of, with_tests
@@ -260,10 +261,11 @@ class _Migration:
         except RefusedError as error:
             return self.refused(*error.args)
         self.tests, self.joints = tests_of(self.root)
-        kinds = _kinds_of(self.root)
+        kinds = possible_kinds(_kinds_of(self.root), self.given)
         lines = _in_lines(self.root, kinds)
         are_odd = any(one.like_lines != "all" for one in (self.source, *self.targets))
-        for assumed in dict.fromkeys([(), kinds, *[lines] * are_odd, _in_doubles(self.root, kinds)]):
+        wanted = [(), kinds, *[lines] * are_odd, _in_doubles(self.root, kinds)]
+        for assumed in dict.fromkeys(possible_kinds(one, self.given) for one in wanted):
             for verdict, text in self.texts(assumed):
                 trees = self.read(text)
                 if trees is not None and self.is_proved(trees, assumed):
