@@ -27,7 +27,7 @@ from mqsel.language.nodes import Identifier
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import Compared, Formula, Relation, all_of, any_of, leaf
-from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis
+from mqsel.logic.intervals import DOUBLE, FLOAT, INT64
 from mqsel.logic.needs import needs
 from mqsel.logic.normal import true_of
 from mqsel.logic.sets import NOTHING, PROPERTY, Floats, Values, has_value, unite
@@ -92,7 +92,7 @@ class Property(NamedTuple):
                 return NOTHING._replace(integers=((math.ceil(first), math.floor(last)),) if first <= last else ())
             case "approximate":
                 axis = FLOAT if row.bits == 32 else DOUBLE
-                first, last = _nearest(axis, low), _nearest(axis, high)
+                first, last = [float(Float32(one)) if axis is FLOAT else float(one) for one in (low, high)]
                 first = axis.after(first) if first < low else first
                 last = axis.before(last) if last > high else last
                 floats = Floats(((first, last),) * (first <= last), nan=self.nan)
@@ -124,11 +124,6 @@ class Property(NamedTuple):
             found["values"] = [one if kind in (usual, *_WRITTEN) else {kind: one} for kind, one in pairs]
         found |= {name: getattr(self, name) for name in ("least", "greatest") if getattr(self, name) is not None}
         return found | {name: True for name in ("nan", "required") if getattr(self, name)}
-
-
-def _nearest(axis: Axis, bound: float) -> float:
-    """Return a number of an axis of floats beside a bound."""
-    return float(Float32(bound)) if axis is FLOAT else float(bound)
 
 
 _WRITTEN = ("string", "boolean", "int64")  # types whose values JSON holds as they are

@@ -95,23 +95,22 @@ class Meaning:
         node = with_tests(paired, _with_core)
         self.selector = selector._replace(node=node, order=walk(node))
         is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
-        self.is_exact = dialect.text_numbers != "read" or all(_is_as_text(one.node) for one in tests_of(node)[0])
-        self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
         tests = [one.node for one in tests_of(node)[0]]
+        self.is_exact = all(type(one) is not Computed or one.core is not None for one in self.selector.order)
+        self.is_exact = self.is_exact and (dialect.text_numbers != "read" or all(map(_is_as_text, tests)))
+        self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
         lines = [_of_name(_LINES, name) for one in tests for name in _of_one_line(one)]
         computed = [one.node for one in tests_of(paired)[0] if in_doubles(one.node)]
         self.doubles = frozenset(name for one in computed for name in names_of(one))
         others = [leaf(Identifier(name), outside(_DOUBLES.allowed(), PROPERTY)) for name in sorted(self.doubles)]
         self.strange = any_of([*lines, *others, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
-        self.has_bytes = any(isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, _same)))
+        self.has_bytes = any(
+            isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, lambda one: one))
+        )
         self.divides = any(
             isinstance(one, Leaf) and isinstance(one.subject, Arithmetic)
             for part in self.normal[:2]
             for one in leaves(part)
-        )
-
-        self.is_exact = self.is_exact and not any(
-            type(one) is Computed and one.core is None for one in self.selector.order
         )
 
     @property
@@ -247,10 +246,6 @@ def _of_one_line(node: Node) -> list[str]:
     parts = wildcards(like.pattern, like.escape, dialect)
     is_odd = dialect.like_lines != "all" and any(wild for _, wild in parts) and not is_simple(parts, dialect)
     return names_of(like) if is_odd or dialect.byte_strings == "unquoted" else []
-
-
-def _same(node: Node) -> Node:
-    return node
 
 
 def _is_as_text(node: Node) -> bool:
