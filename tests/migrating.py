@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from typing import Any
@@ -41,22 +42,21 @@ def messages(
     rng: random.Random, names: list[str], assumed: dict[str, str], count: int, *, has_bytes: bool
 ) -> list[dict[str, Any]]:
     """Draw canonical messages over some names."""
+    values = [(name, _values(name, assumed.get(name), has_bytes=has_bytes)) for name in names]
     made = []
     for _ in range(count):
-        message = {}
-        for name in names:
-            values = _HEADERS.get(name, VALUES)
-            values = tuple(one for one in values if has_bytes or not isinstance(one, bytes))
-            if assumed.get(name) == "finite double":
-                values += DOUBLES
-            if name in assumed:
-                values = tuple(one for one in values if one is None or _is_of(one, assumed[name]))
-            value = rng.choice(values)
-            if value is not None:
-                message[name] = value
+        drawn = [(name, rng.choice(own)) for name, own in values]
+        message = {name: value for name, value in drawn if value is not None}
         message |= {name: rng.choice(_HEADERS[name]) for name in _REQUIRED if name not in message}
         made.append(message)
     return made
+
+
+@functools.cache
+def _values(name: str, kind: str | None, *, has_bytes: bool) -> tuple[Any, ...]:
+    values = _HEADERS.get(name, VALUES) + DOUBLES * (kind == "finite double")
+    values = tuple(one for one in values if has_bytes or not isinstance(one, bytes))
+    return values if kind is None else tuple(one for one in values if one is None or _is_of(one, kind))
 
 
 def _is_of(value: Any, kind: str) -> bool:

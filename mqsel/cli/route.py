@@ -19,7 +19,7 @@ from mqsel.analysis.explain.profile import report as profiled
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats, types_of
 from mqsel.cli.report import CountReport, Report, complain, print_json, say
 from mqsel.cli.run import add_ways, run
-from mqsel.cli.selectors import add_inventory, complain_of, keyed
+from mqsel.cli.selectors import NONE_FOUND, add_inventory, complain_of, keyed
 from mqsel.errors import FileError, MqselError, SelectorError, shortened, visible
 from mqsel.files.arrays import opened_messages
 from mqsel.files.framings import FORMATS, pieces, place_of, shown
@@ -178,7 +178,7 @@ def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[Selec
     if len(faulty) > _SHOWN:
         complain(f"… and {len(faulty) - _SHOWN:,} more faulty selectors")
     if not made and (faulty or is_damaged or not read):
-        raise MqselError(_NONE_LEFT)
+        raise MqselError(_NONE_LEFT if faulty or is_damaged else NONE_FOUND)
     return made, is_damaged
 
 

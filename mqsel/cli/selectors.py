@@ -36,6 +36,8 @@ Of a selector that is glued together or has placeholders, what is known is looke
 string may be any text.
 """
 
+NONE_FOUND = "no selector was found: mqsel selectors --help lists what is read, --as KIND tells what a file holds"
+
 
 class Given(NamedTuple):
     """A selector, and where it stands.
@@ -165,7 +167,7 @@ def given(arguments: argparse.Namespace) -> AllGiven:
     first = [Given(f"selector {number}", text, dialect) for number, text in enumerate(texts, 1)]
     found = _in_files(paths, arguments, arguments.dialect)
     if paths and not first and not found.selectors and not found.damaged:
-        complain("no selector was found: mqsel selectors --help lists what is read, --as KIND tells what a file holds")
+        complain(NONE_FOUND)
     return found._replace(selectors=[*first, *found.selectors])
 
 

@@ -17,11 +17,16 @@ from mqsel.inventory.own import COLUMNS
 from mqsel.inventory.recognition import WORDS, kind_of, text_of
 from mqsel.inventory.trees import TreeError
 from mqsel.inventory.walk import Place, files_of
+from mqsel.machine import sections
 
 __all__ = ["COLUMNS", "KINDS", "Entry", "Place", "files_of", "keys_of", "kind_of_file", "read", "read_file"]
 
 PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
 _PARQUET = b"PAR1"
+_SAVED = (
+    "this is a file of SelectorSet.save: expected selectors as text; in Python, "
+    "json.dumps(dict(mqsel.SelectorSet.open(PATH))) writes them"
+)
 _CHUNK = 1 << 24  # bytes of a large file that are looked at together
 _OVERLAP = 32  # of two chunks: longer than any of the words
 _START = 1 << 13  # bytes, of which a file met in a folder has no NUL: others are no texts
@@ -74,6 +79,9 @@ def read_file(
         return
     if kind == "parquet" or (kind is None and data.startswith(_PARQUET)):
         yield from _of_parquet(place.path)
+        return
+    if place.is_named and data.startswith(sections.MAGIC):
+        yield Source(place.path, "").damage("lines", 0, _SAVED)
         return
     if not data or (not place.is_named and not has_words and len(data) > _CHUNK):
         return

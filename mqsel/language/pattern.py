@@ -120,8 +120,16 @@ def regex(pattern: str, escape: str | None, dialect: Dialect) -> re.Pattern[Any]
     parts = parts_of(pattern, escape, dialect)
     if parts is None:
         return re.compile(b"(?!)" if is_bytes else "(?!)")
-    wild = {"%": ".*", "_": "."}
-    body = "".join(wild[character] if is_wild else re.escape(character) for character, is_wild in parts)
+    pieces = [""]  # between the wildcards for any characters
+    for character, is_wild in parts:
+        if is_wild and character == "%":
+            pieces.append("")
+        else:
+            pieces[-1] += "." if is_wild else re.escape(character)
+    # Of a piece in the middle the first place suffices. A group that is matched again leaves no other to try: with ".*"
+    # alone the time grew as a power of the text's length, whose exponent was the number of wildcards.
+    middle = [f"(?=(?P<p{at}>.*?{piece}))(?P=p{at})" for at, piece in enumerate(pieces[1:-1])]
+    body = "".join([*pieces[:1], *middle, *[f".*{piece}" for piece in pieces[1:][-1:]]])
     flags = re.DOTALL if dialect.like_lines == "all" or is_simple(parts, dialect) else re.RegexFlag(0)
     if is_bytes:
         return re.compile(body.encode("utf-8", "surrogatepass"), flags)

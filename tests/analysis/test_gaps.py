@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import random
 import re
+import time
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ import mqsel
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.gaps import gap
 from mqsel.analysis.lint import lint
+from mqsel.logic.sets import Texts
 from mqsel.logic.solver import automata, cells
 
 COUNT = int(os.environ.get("MQSEL_GAPS", "150"))  # random sets; the note of a release says with how many it was run
@@ -224,6 +227,67 @@ def test_one_selector_is_no_list() -> None:
     """A text is not taken for a list of its characters."""
     with pytest.raises(mqsel.ArgumentError, match="a list"):
         gap("color = 'red'")
+
+
+@pytest.mark.parametrize("kind", ["int8", "int64", "float32", "float64"])
+def test_bounds_of_a_contract(kind: str) -> None:
+    """Invariant: a message keeps the bounds of a contract if Python compares it so; that of a gap does."""
+    bounds = (None, 0, 0.1, 1e39, -1e308, 2**53 + 1, 2**63, -math.inf, math.inf)
+    numbers = (0.1, 1e39, 2.0**53, 2.0**63, math.inf, -1e308, 5, -128, 2**53 + 1, 2**63 - 1)
+    make = {"int8": mqsel.values.Int8, "int64": int, "float32": mqsel.values.Float32, "float64": float}[kind]
+    least_of_all = 128 if kind == "int8" else 1 << 63
+    drawn = [one for one in numbers if kind[0] == "f" or (isinstance(one, int) and -least_of_all <= one < least_of_all)]
+    messages = [{"a": make(one)} for one in drawn]
+    for least, greatest in itertools.product(bounds, bounds):
+        contract = Contract({"a": {"type": kind, "least": least, "greatest": greatest, "required": True}})
+        low, high = -math.inf if least is None else least, math.inf if greatest is None else greatest
+        for message in messages:
+            assert (not contract.breaches(message)) is (low <= message["a"] <= high), (message, least, greatest)
+        found = gap(["a IS NULL"], given=contract)
+        assert not found.reason
+        assert found.message is None or low <= found.message["a"] <= high, (found, least, greatest)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"a": {"least": 10**400}}, "the bound 1000"),
+        ({"a": {"least": 10**5_000}}, "the bound a Python int for a: expected a number"),
+        ({"a": {"greatest": math.nan}}, "the bound nan for a: expected a number"),
+        ({"a": {"values": [2**63]}}, "lists 9223372036854775808 for a: expected a value"),
+        ({5: "string"}, "the contract has 5 for a name: expected a str"),
+    ],
+)
+def test_what_no_contract_says(given: Any, message: str) -> None:
+    """What no message can have is refused where a contract is written."""
+    with pytest.raises(mqsel.ArgumentError, match=message):
+        gap(["a > 5"], given=given)
+
+
+def test_many_values_of_a_contract() -> None:
+    """Twenty thousand values are made into a set once, and a sentence lists a few."""
+    start = time.process_time()
+    contract = Contract({"a": {"values": [f"v{number}" for number in range(20_000)], "required": True}})
+    found = gap([f"a LIKE 'v{digit}%'" for digit in range(9)], given=contract)
+    assert found.message == {"a": "v9"}
+    (breach,) = contract.breaches({"a": "w"})
+    assert len(breach.sentence) < 300
+    for _ in range(50):
+        contract.bound(["a"], "mqi")
+    assert time.process_time() - start < 10
+
+
+def test_what_is_not_decided_keeps_no_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is remembered as not decided is raised anew, without the frames that it was raised through before."""
+    monkeypatch.setattr(automata, "MAX_STEPS", 0)
+    texts = Texts(frozenset(), frozenset([(("a",), ("keeps no frames",))]), negated=False)
+    strings = automata.ALL_STRINGS._replace(likes=frozenset([texts]))
+    lengths = []
+    for _ in range(3):
+        with pytest.raises(automata.UndecidedError) as caught:
+            automata.a_string(strings)
+        lengths.append(len(caught.traceback))
+    assert len({*lengths}) == 1, lengths
 
 
 def test_a_contract_of_messages_is_kept_by_each() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import re
+import runpy
 from collections import Counter
 
 import pytest
-from conftest import shared
+from conftest import ROOT, json_lines, shared
 from migrating import condition, decision, messages
 
 import mqsel
@@ -81,6 +83,32 @@ def test_measured_selectors() -> None:
     for source, target in chosen:
         for row in rows if TEXTS > 100 else rng.sample(rows, 40):
             check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)
+
+
+_README = (ROOT / "mqsel" / "analysis" / "README.md").read_text(encoding="utf-8")
+_ROWS = [line.strip("| ").split(" | ") for line in re.findall(r"(?m)^\| [A-Z_]+ \| [A-Z_]+ \| .*$", _README)]
+_QUICK = ("ACTIVEMQ", "ARTEMIS", "JMS")  # the rest takes a minute
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pytest.param(cells, marks=[] if cells[1] in _QUICK else pytest.mark.long, id=" to ".join(cells[:2]))
+        for cells in _ROWS
+    ],
+)
+def test_shares_of_the_readme(cells: list[str]) -> None:
+    """What the README has of the selectors that people wrote is what becomes of them, but for the time."""
+    selectors = json_lines(shared("vectors", "wild-selectors.jsonl"))
+    line = runpy.run_path(str(ROOT / "bench" / "migrate.py"))["_row"](selectors, *cells[:2])
+    assert line.strip("| ").split(" | ")[:-1] == cells[:-1]
+
+
+def test_shares_of_all_products_stand_in_the_readme() -> None:
+    """There is a row for each way from the products that most people leave."""
+    assert [(*cells[:2],) for cells in _ROWS] == [
+        (one, other) for one in ("TIBCO_EMS", "IBM_MQ", "JMS") for other in PRESETS if other != one
+    ]
 
 
 _DESTINATIONS = ("JMSDestination", "JMSReplyTo")
@@ -160,6 +188,17 @@ def test_computation_of_ibm_mq(text: str, translation: str) -> None:
     found = migrate(text, "IBM_MQ", "ARTEMIS")
     assert found.text == translation
     assert {kind for name, kind in found.assumes if name not in "de"} == {"finite double"}
+
+
+def test_what_is_assumed_is_possible() -> None:
+    """What no message of a contract has is not assumed: of none everything is the same."""
+    integers = {name: {"type": "int64", "required": True} for name in "ab"}
+    assert migrate("a + b > 5", "JMS", "ARTEMIS", integers).verdict == "not decided"
+    assert migrate("a > 5", "JMS", "ROCKETMQ", "a LIKE '%'").verdict == "not decided"
+    found = migrate("a > 5 AND b > 5", "JMS", "ROCKETMQ", {"a": "int32"})
+    assert (found.text, found.assumes) == ("a > 5.0 AND b > 5.0", (("b", "number"),))
+    doubles = {name: {"type": ["float64", "int8"], "required": True} for name in "ab"}
+    assert dict(migrate("a + b > 5", "JMS", "ARTEMIS", doubles).assumes) == dict.fromkeys("ab", "finite double")
 
 
 def test_one_tree_and_one_set_of_rules() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from printer import amqsbcg_text
 
-from mqsel import cli
+from mqsel import SelectorSet, cli
 from mqsel.files.framings import length_prefixed
 from mqsel.files.qload import qload_text
 from mqsel.formats import mq
@@ -194,6 +195,18 @@ def test_what_is_no_file_of_selectors(run: Run, content: bytes, what: str, pack:
         assert (status, out, err[: len(said)]) == (2, "", said), command
     assert run("audit", "file") == (2, "", said + "0 selectors\n")
     assert run("route", "file", "messages") == (2, "", said + "mqsel: no selector is left\n")
+
+
+def test_saved_sets_are_no_text(run: Run) -> None:
+    """A file of SelectorSet.save is named, with what makes selectors of it; of an empty file nothing is left."""
+    SelectorSet({"a": "x > 5"}).save("set")
+    said = "mqsel: set:1:1: this is a file of SelectorSet.save: expected selectors as text; in Python, "
+    assert run("audit", "set")[2].startswith(said)
+    status, out, err = run("route", "set", "messages")
+    assert (status, out, err[: len(said)]) == (2, "", said)
+    assert json.loads(json.dumps(dict(SelectorSet.open("set")))) == {"a": "x > 5"}
+    Path("empty").touch()
+    assert run("route", "empty", "messages")[2].startswith("mqsel: no selector was found: mqsel selectors --help")
 
 
 @pytest.mark.parametrize(("content", "places"), [(KEYED, "1:3 2:3"), (ARRAY, "1:3 1:21"), (OBJECT, "1:8 1:31")])

@@ -21,7 +21,7 @@ from mqsel.analysis.compare import (
     satisfied,
     search,
 )
-from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.contract import PRESENT, Contract
 from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.analysis.explain import message_code
 from mqsel.errors import SelectorError
@@ -30,7 +30,7 @@ from mqsel.language.nodes import Identifier
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.formulas import Formula, Leaf, leaves
 from mqsel.logic.needs import needs
-from mqsel.logic.sets import NOTHING, PROPERTY, Values, outside
+from mqsel.logic.sets import NOTHING, Values
 from mqsel.logic.solver import Message, Witness
 from mqsel.logic.solver.boxes import Check
 from mqsel.machine._stream import Selection
@@ -381,8 +381,6 @@ def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
 
 # ---- what a missing property does ------------------------------------------------------------------------------------
 
-_PRESENT = outside(NOTHING._replace(null=True), PROPERTY)
-
 
 def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
     """Find pairs that select in common only messages that lack a property.
@@ -393,7 +391,7 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
     looked = left = 0
     for place, entry in enumerate(entries):
         for name in _may_lack(entry.known.normal.true):
-            present = Leaf(Identifier(name), _PRESENT)
+            present = Leaf(Identifier(name), PRESENT)
             with_it = _found(entry, (entry.known.normal.true, present), entry.matches).message
             if with_it is None:
                 continue  # it asks for messages that lack it

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -26,6 +27,7 @@ from mqsel.language.nodes import Identifier
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import Compared, Formula, Relation, all_of, any_of, leaf
+from mqsel.logic.intervals import DOUBLE, FLOAT, INT64
 from mqsel.logic.needs import needs
 from mqsel.logic.normal import true_of
 from mqsel.logic.sets import NOTHING, PROPERTY, Floats, Values, has_value, unite
@@ -35,13 +37,15 @@ from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_SYNONYMS, MQMD_TYPES, by_casefold, look_up, spellings
 from mqsel.notebook import code, page, table
-from mqsel.values import APPROXIMATE, CLASS_NAMES, TYPES
+from mqsel.values import APPROXIMATE, CLASS_NAMES, TYPES, Float32
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
 MAX_VALUES = 20  # of one property, that a contract of messages lists
 _COMMON = 2  # messages that have each of them, on average: else they are names of things, not a domain
+PRESENT = PROPERTY._replace(null=False)  # what a property can be that is there
+_MOST = sys.float_info.max
 _CUT = 80  # characters of a value that are counted: longer ones are not told apart
 
 _TYPES = {row.name: row for row in TYPES if row.kind != "null"}
@@ -85,9 +89,13 @@ class Property(NamedTuple):
         match row.kind:
             case "exact":
                 first, last = max(low, row.range[0]), min(high, row.range[1])
-                return NOTHING._replace(integers=((math.ceil(first), math.floor(last)),) * (first <= last))
+                return NOTHING._replace(integers=((math.ceil(first), math.floor(last)),) if first <= last else ())
             case "approximate":
-                floats = Floats(((float(low), float(high)),), nan=self.nan)
+                axis = FLOAT if row.bits == 32 else DOUBLE
+                first, last = [float(Float32(one)) if axis is FLOAT else float(one) for one in (low, high)]
+                first = axis.after(first) if first < low else first
+                last = axis.before(last) if last > high else last
+                floats = Floats(((first, last),) * (first <= last), nan=self.nan)
                 return NOTHING._replace(floats32=floats) if row.bits == 32 else NOTHING._replace(floats64=floats)
             case "boolean":
                 return NOTHING._replace(booleans=(True, True))
@@ -98,8 +106,8 @@ class Property(NamedTuple):
     def words(self) -> str:
         """Return what is expected, for people."""
         if self.values:
-            shown = [quoted(one) if isinstance(one, str) else str(plain(one)) for one in self.values]
-            return f"one of {', '.join(shown)}"
+            shown = [quoted(one) if isinstance(one, str) else str(plain(one)) for one in self.values[:MAX_VALUES]]
+            return f"one of {', '.join(shown)}{', …' * (len(self.values) > MAX_VALUES)}"
         bounds = [f"at least {self.least}"] * (self.least is not None)
         bounds += [f"at most {self.greatest}"] * (self.greatest is not None)
         return ", ".join([" or ".join(self.types) or "any type", *bounds])
@@ -255,11 +263,18 @@ class Contract:
             return header
         return None if self.others or name.startswith(OF_DESCRIPTOR) else _ABSENT
 
+    def _known(self, name: str, naming: str) -> tuple[Property | None, Values]:
+        """Return what is said of a property, and the set of its values, which takes long where there are many."""
+        if (name, naming) not in self._sets:
+            own = self.property(name, naming)
+            self._sets[name, naming] = own, PROPERTY if own is None else own.allowed()
+        return self._sets[name, naming]
+
     def domain(self, name: str, naming: str) -> Values:
         """Return what a property can be."""
-        said = self.property(name, naming)
+        said, allowed = self._known(name, naming)
         if said is not None:
-            return said.allowed()
+            return allowed
         return PROPERTY if self.selector is None else (needs(self._true) or {}).get(name, PROPERTY)
 
     def bound(self, names: Iterable[str], naming: str) -> tuple[list[Formula], Callable[[Message], bool]]:
@@ -277,9 +292,9 @@ class Contract:
         formulas = [] if self.selector is None else [self._true]
         allowed: dict[str, Values] = {}
         for name in read:
-            said = self.property(name, naming)
+            said, values = self._known(name, naming)
             if said is not None:
-                allowed[name] = said.allowed()
+                allowed[name] = values
                 formulas.append(leaf(Identifier(name), allowed[name]))
         pairs = [(one, field) for one, field in (SAME_FIELDS.items() if naming == "mqi" else ()) if one in read]
         pairs = [(one, field) for one, field in pairs if field in read]
@@ -307,10 +322,7 @@ class Contract:
             if said.required and spellings(name, naming)[0] not in names:
                 found.append(Breach(name, "missing", f"{name} is missing"))
         for name, value in names.items():
-            if (name, naming) not in self._sets:
-                own = self.property(name, naming)
-                self._sets[name, naming] = own, PROPERTY if own is None else own.allowed()
-            own, allowed = self._sets[name, naming]
+            own, allowed = self._known(name, naming)
             if own is _ABSENT:
                 found.append(Breach(name, "unknown", f"{name} is no property of the contract"))
             elif own is not None and not has_value(allowed, value):
@@ -332,11 +344,13 @@ _ABSENT = Property()
 _ABSENT_VALUES = NOTHING._replace(null=True)
 
 
-def _property(name: str, given: Any) -> Property:
+def _property(name: Any, given: Any) -> Property:
     """Read what is said of a property.
 
     Raises: ArgumentError.
     """
+    if not isinstance(name, str):
+        raise ArgumentError(f"the contract has {shortened(name)} for a name: expected a str")
     if isinstance(given, Property):
         return given
     if isinstance(given, str):
@@ -360,7 +374,7 @@ def _property(name: str, given: Any) -> Property:
         raise ArgumentError(f"the contract has the values {shortened(listed)} for {name}: expected a list")
     least, greatest = bounds = [given.get("least"), given.get("greatest")]
     for bound in bounds:
-        if bound is not None and (type(bound) not in (int, float) or math.isnan(bound)):
+        if bound is not None and not (type(bound) in (int, float) and (abs(bound) <= _MOST or abs(bound) == math.inf)):
             raise ArgumentError(f"the contract has the bound {shortened(bound)} for {name}: expected a number")
     nan, required = truths = [given.get(one, False) for one in ("nan", "required")]
     for truth in truths:
@@ -380,9 +394,11 @@ def _value(name: str, given: Any, types: tuple[str, ...]) -> Any:
             return typed(name, {types[0]: given})
     except PropertyTypeError as error:
         raise ArgumentError(f"the contract lists {shortened(given)} for {name}: {error.message}") from error
-    if type(given) in CLASS_NAMES and given is not None:
+    is_long = type(given) is int and not INT64.first <= given <= INT64.last
+    if type(given) in CLASS_NAMES and given is not None and not is_long:
         return given
-    raise ArgumentError(f"the contract lists a Python {type_name(given)} for {name}: expected a value of a property")
+    shown = shortened(given) if is_long else f"a Python {type_name(given)}"
+    raise ArgumentError(f"the contract lists {shown} for {name}: expected a value of a property")
 
 
 # ---- headers ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 
 from mqsel.analysis.compare import small_messages
 from mqsel.analysis.compare.canonical import names_of
-from mqsel.analysis.compare.contract import Contract, Property, header_of
+from mqsel.analysis.compare.contract import PRESENT, Contract, Property, header_of
 from mqsel.analysis.compare.doubles import in_doubles
 from mqsel.analysis.compare.rewrites import patterns, tests_of, with_tests
 from mqsel.analysis.readings import UNDOCUMENTED, answer, counted
@@ -95,23 +95,22 @@ class Meaning:
         node = with_tests(paired, _with_core)
         self.selector = selector._replace(node=node, order=walk(node))
         is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
-        self.is_exact = dialect.text_numbers != "read" or all(_is_as_text(one.node) for one in tests_of(node)[0])
-        self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
         tests = [one.node for one in tests_of(node)[0]]
+        self.is_exact = all(type(one) is not Computed or one.core is not None for one in self.selector.order)
+        self.is_exact = self.is_exact and (dialect.text_numbers != "read" or all(map(_is_as_text, tests)))
+        self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
         lines = [_of_name(_LINES, name) for one in tests for name in _of_one_line(one)]
         computed = [one.node for one in tests_of(paired)[0] if in_doubles(one.node)]
         self.doubles = frozenset(name for one in computed for name in names_of(one))
         others = [leaf(Identifier(name), outside(_DOUBLES.allowed(), PROPERTY)) for name in sorted(self.doubles)]
         self.strange = any_of([*lines, *others, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
-        self.has_bytes = any(isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, _same)))
+        self.has_bytes = any(
+            isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, lambda one: one))
+        )
         self.divides = any(
             isinstance(one, Leaf) and isinstance(one.subject, Arithmetic)
             for part in self.normal[:2]
             for one in leaves(part)
-        )
-
-        self.is_exact = self.is_exact and not any(
-            type(one) is Computed and one.core is None for one in self.selector.order
         )
 
     @property
@@ -249,10 +248,6 @@ def _of_one_line(node: Node) -> list[str]:
     return names_of(like) if is_odd or dialect.byte_strings == "unquoted" else []
 
 
-def _same(node: Node) -> Node:
-    return node
-
-
 def _is_as_text(node: Node) -> bool:
     """Report whether a test of values of the right kind is the same of their texts, each read as what it stands beside.
 
@@ -325,6 +320,16 @@ def _messages(
         return all(check(message) for check in checks)
 
     return formulas, allowed
+
+
+def possible_kinds(kinds: Kinds, given: Contract | None) -> Kinds:
+    """Leave out kinds that a property has in no message of a contract: what is assumed of none proves anything."""
+
+    def is_possible(pair: tuple[str, str]) -> bool:
+        said, allows = _messages((pair[0],), (pair,), given, divides=False, has_bytes=True)
+        return not find([*said, leaf(Identifier(pair[0]), PRESENT)], allows, work=MAX_WORK).is_none
+
+    return kinds if given is None else tuple(filter(is_possible, kinds))
 
 
 def _is_same(a: Formula, b: Formula, doubles: frozenset[str]) -> bool:

@@ -27,6 +27,7 @@ from mqsel.analysis.compare.meaning import (
     difference_of,
     meaning,
     part_of,
+    possible_kinds,
     tried,
 )
 from mqsel.analysis.compare.rewrites import candidates, inward, tests_of, with_tests
@@ -182,14 +183,11 @@ def _kinds_of(root: Node) -> Kinds:
     order = walk(root)
     expected = remark(order, {name: name for name in names_of(root)}).expected
     # Two properties that nothing else is known of: texts, of which one often lacks its apostrophes.
-    compared = {name for one in order if _is_of_two(one) for name in names_of(one)}
+    of_two = [one for one in order if isinstance(one, Comparison) and {type(one.left), type(one.right)} == {Identifier}]
+    compared = {name for one in of_two for name in names_of(one)}
     pairs = [(name, kinds[0]) for name, kinds in expected.items() if len(kinds) == 1]
     pairs += [(name, "string") for name, kinds in expected.items() if not kinds and name in compared]
     return tuple([(name, kind) for name, kind in pairs if header_of(name, RULES) is None])
-
-
-def _is_of_two(node: Node) -> bool:
-    return isinstance(node, Comparison) and isinstance(node.left, Identifier) and isinstance(node.right, Identifier)
 
 
 def _in_lines(root: Node, kinds: Kinds) -> Kinds:
@@ -260,10 +258,11 @@ class _Migration:
         except RefusedError as error:
             return self.refused(*error.args)
         self.tests, self.joints = tests_of(self.root)
-        kinds = _kinds_of(self.root)
+        kinds = possible_kinds(_kinds_of(self.root), self.given)
         lines = _in_lines(self.root, kinds)
         are_odd = any(one.like_lines != "all" for one in (self.source, *self.targets))
-        for assumed in dict.fromkeys([(), kinds, *[lines] * are_odd, _in_doubles(self.root, kinds)]):
+        wanted = [(), kinds, *[lines] * are_odd, _in_doubles(self.root, kinds)]
+        for assumed in dict.fromkeys(possible_kinds(one, self.given) for one in wanted):
             for verdict, text in self.texts(assumed):
                 trees = self.read(text)
                 if trees is not None and self.is_proved(trees, assumed):
@@ -384,10 +383,6 @@ class _Migration:
 # ---- what a product has not ------------------------------------------------------------------------------------------
 
 
-def _is_bytes(node: Node) -> bool:
-    return isinstance(node, Literal) and node.kind == "bytes"
-
-
 # Constructs that a product may refuse, and what people do instead.
 _INSTEAD: tuple[tuple[Callable[[Node], bool], str], ...] = (
     (
@@ -395,7 +390,10 @@ _INSTEAD: tuple[tuple[Callable[[Node], bool], str], ...] = (
         "select on what stands at the beginning, at the end or anywhere in the text; or let the sender set a property",
     ),
     (lambda node: isinstance(node, (Arithmetic, Sign)), "let the sender set a property with the result"),
-    (_is_bytes, "let the sender set a property with the digits as a text"),
+    (
+        lambda node: isinstance(node, Literal) and node.kind == "bytes",
+        "let the sender set a property with the digits as a text",
+    ),
     (
         lambda node: isinstance(node, Call),
         "let the sender set a property, or let the consumer filter",

@@ -6,6 +6,8 @@ first, and of as many the shorter ones. Trees are those of the language without 
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -41,12 +43,14 @@ _CONNECTIVES = (And, Or, Not)
 
 
 def with_tests(root: Node, change: Callable[[Node], Node]) -> Node:
-    """Return a tree with each of its tests changed."""
+    """Return a tree with each of its tests changed; the same object, if none is."""
     done: list[Node] = []
     for node in walk(root, _CONNECTIVES):
         if isinstance(node, _CONNECTIVES):
-            first = len(done) - len(children(node))
-            done[first:] = [with_children(node, done[first:])]
+            below = children(node)
+            made = done[len(done) - len(below) :]
+            is_same = all(map(operator.is_, made, below))
+            done[len(done) - len(below) :] = [node if is_same else with_children(node, made)]
         else:
             done.append(change(node))
     return done[0]
@@ -86,19 +90,28 @@ def tests_of(root: Node) -> tuple[list[PlacedTest], list[Joint | None]]:
 
 def candidates(test: Node) -> Iterator[Node]:
     """Yield a test as it is, and what rewrites make of it, the least change first."""
-    seen = {unparse(test)}
-    level = [test]
-    for _ in range(MAX_REWRITES + 1):
-        yield from level
-        found: list[tuple[int, int, Node]] = []
-        for tree in level:
-            for rewrite in REWRITES.values():
-                made = with_tests(tree, lambda node, rewrite=rewrite: rewrite(node) or node)  # type: ignore[misc]
-                text = unparse(made)
-                if text not in seen and len(seen) < MAX_CANDIDATES:
-                    seen.add(text)
-                    found.append((len(text), len(found), made))
-        level = [made for *_, made in sorted(found)]
+    for count in range(MAX_REWRITES + 1):
+        yield from _rewritten(test, count)[0]
+
+
+@functools.lru_cache(8192)
+def _rewritten(test: Node, count: int) -> tuple[tuple[Node, ...], frozenset[str]]:
+    """Return what so many rewrites make of a test, and the texts of that and of what fewer make."""
+    if count == 0:
+        return (test,), frozenset((unparse(test),))
+    level, before = _rewritten(test, count - 1)
+    seen = set(before)
+    found: list[tuple[int, int, Node]] = []
+    for tree in level:
+        for rewrite in REWRITES.values():
+            made = with_tests(tree, lambda node, rewrite=rewrite: rewrite(node) or node)  # type: ignore[misc]
+            if made is tree:
+                continue
+            text = unparse(made)
+            if text not in seen and len(seen) < MAX_CANDIDATES:
+                seen.add(text)
+                found.append((len(text), len(found), made))
+    return tuple([made for *_, made in sorted(found)]), frozenset(seen)
 
 
 # ---- rewrites --------------------------------------------------------------------------------------------------------

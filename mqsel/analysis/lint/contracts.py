@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from mqsel.analysis.compare import Known, search
-from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.contract import PRESENT, Contract
 from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.lint.chains import Operand, Structure, shown
 from mqsel.analysis.lint.findings import Found, strings_of
@@ -26,7 +26,6 @@ from mqsel.values import Truth
 
 WORK = 500  # leaves of formulas that a search looks at
 _LONGEST = 120  # cells of what a contract says
-_PRESENT = PROPERTY._replace(null=False)
 
 
 def outside_contract(structure: Structure) -> Iterator[Found]:
@@ -81,7 +80,7 @@ def _is_decided(operand: Operand, contract: Contract, selector: Selector, *, tru
         return others is NEVER
     if isinstance(others, Leaf) and isinstance(others.subject, Identifier):
         domain = contract.domain(others.subject.name, selector.naming)
-        allowed = [leaf(others.subject, domain), *[leaf(others.subject, _PRESENT)] * (not lacks)]
+        allowed = [leaf(others.subject, domain), *[leaf(others.subject, PRESENT)] * (not lacks)]
         return (lacks or all_of(allowed) is not NEVER) and all_of([others, *allowed]) is NEVER
     wanted = Truth.FALSE if operand.is_negated else Truth.TRUE
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from heapq import heappop, heappush
+from heapq import heappop, heappush, nsmallest
 from itertools import count, pairwise
 from typing import NamedTuple, cast
 
@@ -145,7 +145,7 @@ def some_strings(strings: Strings, most: int) -> list[str]:
     Raises: UndecidedError.
     """
     if strings.points is not None:
-        return sorted(strings.points, key=lambda one: (len(one), one))[:most]
+        return nsmallest(most, strings.points, key=lambda one: (len(one), one))
     found: list[str] = []
     while len(found) < most:
         text = a_string(strings)
@@ -163,7 +163,7 @@ def a_string(strings: Strings) -> str | None:
     """
     found = _found(strings)
     if isinstance(found, UndecidedError):
-        raise found
+        raise UndecidedError(*found.args)  # one that is remembered would keep every frame that it was raised through
     return found
 
 
