@@ -20,8 +20,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple
 
-# One thread for everyone; Polars reads it when it is imported.
-os.environ["POLARS_MAX_THREADS"] = "1"
+# One thread for everyone; Polars and pyarrow read it when they are imported.
+os.environ["POLARS_MAX_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -380,26 +380,28 @@ def measured(rounds: int, notes: list[str]) -> dict[str, dict[str, float]]:
 
 
 def two_threads(rounds: int) -> dict[str, float]:
-    """Return, by workload, the wall time of two halves in two threads by that of one after the other.
+    """Return, by workload, the wall time of ``threads=2`` by that of one.
 
-    The last one, "machine", is what hashing makes of two threads here: nobody comes below that.
+    The last one, "machine", is what hashing two buffers makes of two threads here: nobody comes below that.
     """
-    works: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
-        name: (mqsel.compile(text).match_batch, [batch(name)[: ROWS // 2], batch(name)[ROWS // 2 :]])
-        for name, text in SELECTORS.items()
-    }
-    works["machine"] = hashlib.sha256, [bytes(1 << 20)] * 2
+    found: dict[str, float] = {}
+    for name, text in SELECTORS.items():
+        match, given = mqsel.compile(text).match_batch, batch(name)
+        assert_selected(match(given, threads=2), name)
+        runs = {"one": functools.partial(match, given, threads=1), "two": functools.partial(match, given, threads=2)}
+        found[name] = _shared(runs, rounds)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return {name: _together(pool, work, halves, rounds) for name, (work, halves) in works.items()}
+        halves = [bytes(1 << 22)] * 2
+        found["machine"] = _shared(
+            {
+                "one": lambda: list(map(hashlib.sha256, halves)),
+                "two": lambda: list(pool.map(hashlib.sha256, halves)),
+            },
+            rounds,
+        )
+    return found
 
 
-def _together(pool: concurrent.futures.Executor, work: Callable[[Any], Any], halves: list[Any], rounds: int) -> float:
-    alone = stages.clock({"alone": lambda: work(halves[0])}, 1)["alone"]
-
-    def repeated(half: Any) -> None:
-        for _ in range(max(1, round(0.02 / alone))):
-            work(half)
-
-    runs = {"turns": lambda: list(map(repeated, halves)), "together": lambda: list(pool.map(repeated, halves))}
-    times = stages.clock(runs, rounds)
-    return times["together"] / times["turns"]
+def _shared(runs: dict[str, Callable[[], Any]], rounds: int) -> float:
+    times = stages.clock(runs, rounds, LEAST)
+    return times["two"] / times["one"]

@@ -105,4 +105,5 @@ cdef class RowMessage:
     cdef int64_t row
 
 
+cdef tuple names_asked(list names, list others, list fold)
 cdef int column_load(Column *column, int64_t place, int64_t row, Value *value, PyObject **owner) except -1

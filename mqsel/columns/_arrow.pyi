@@ -4,7 +4,7 @@ __pyx_capi__: dict[str, object]
 
 @final
 class Batch:
-    def __new__(cls, names: list[str], others: list[str | None], batch: object, fold: list[bool]) -> Batch: ...
+    def __new__(cls, asked: tuple[list[str], list[bytes], list[bytes | None], list[bool]], batch: object) -> Batch: ...
 
 @final
 class RowMessage:

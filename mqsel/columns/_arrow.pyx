@@ -12,7 +12,7 @@ Longer than 500 lines because a dozen layouts of columns are read here, each che
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from cpython.ref cimport Py_XDECREF
@@ -46,9 +46,18 @@ _LAYOUTS = {
     "string": TEXTS, "large_string": LARGE_TEXTS, "string_view": TEXT_VIEWS,
     "binary": BINARIES, "large_binary": LARGE_BINARIES, "binary_view": BINARY_VIEWS,
 }
-_KINDS = {row.format.encode(): _LAYOUTS[name] for name, row in _READ.items()}
-# Formats of the indices of a dictionary.
-_INDICES = {form: kind for form, kind in _KINDS.items() if INT8S <= kind <= UINT64S}
+_FORMATS = [(row.format.encode(), _LAYOUTS[name]) for name, row in _READ.items()]
+
+# The same in C, which asks for each column of each batch.
+cdef struct FormatRow:
+    const char *format
+    int kind
+
+cdef FormatRow[18] FORMATS
+assert len(_FORMATS) == sizeof(FORMATS) // sizeof(FormatRow)
+for _place, (_format, _kind) in enumerate(_FORMATS):
+    FORMATS[<int> _place].format = PyBytes_AS_STRING(_format)  # which the list keeps
+    FORMATS[<int> _place].kind = _kind
 
 
 # The type of a property in each column from INT8S to UINT64S; an unsigned one is the next wider type, as one of numpy.
@@ -223,15 +232,20 @@ cdef int64_t integer_at(int kind, const void *values, int64_t at) noexcept:
 
 # ---- a batch -----------------------------------------------------------------------------------------------------
 
-cdef object kind_of(ArrowSchema *schema):
-    """Return the Kind of the columns of a type, of a dictionary that of its indices; None if they are not read."""
+cdef int kind_of(ArrowSchema *schema) except -2:
+    """Return the Kind of the columns of a type, of a dictionary that of its indices; -1 if they are not read."""
+    cdef int place, kind
     if schema.format == NULL or extension_name(schema) is not None:
-        return None
-    if schema.dictionary == NULL:
-        return _KINDS.get(<bytes> schema.format)
-    if schema.dictionary.dictionary != NULL or kind_of(schema.dictionary) is None:
-        return None
-    return _INDICES.get(<bytes> schema.format)
+        return -1
+    for place in range(<int> (sizeof(FORMATS) // sizeof(FormatRow))):
+        if strcmp(FORMATS[place].format, schema.format) == 0:
+            kind = FORMATS[place].kind
+            if schema.dictionary == NULL:
+                return kind
+            if schema.dictionary.dictionary != NULL or kind_of(schema.dictionary) < 0:
+                return -1
+            return kind if INT8S <= kind <= UINT64S else -1
+    return -1
 
 
 cdef str type_name(ArrowSchema *schema):
@@ -315,17 +329,17 @@ cdef class Batch:
     """The columns of a batch that are read: one for each property.
 
     Args:
-        names: of the properties.
-        others: the other spelling of each, or None.
+        asked: which, see `names_asked`.
         batch: anything with ``__arrow_c_array__`` whose array is a struct.
-        fold: for each whether case does not count in its name.
     """
 
-    def __cinit__(self, list names not None, list others not None, batch, list fold not None):
+    def __cinit__(self, tuple asked not None, batch):
+        cdef list names, paths, others, fold
         cdef ArrowSchema *schema
         cdef ArrowArray *array
         cdef Column *column
         cdef Py_ssize_t slot
+        names, paths, others, fold = asked
         self.names = names
         self.capsules = capsules_of(batch)
         schema = <ArrowSchema *> PyCapsule_GetPointer(self.capsules[0], b"arrow_schema")
@@ -348,10 +362,9 @@ cdef class Batch:
             raise MemoryError
         for slot in range(len(names)):
             name = names[slot]
-            written = name.casefold() if fold[slot] else name
-            column = self.resolve(name, spelling(<PyObject *> written), schema, array, 0, self.rows, fold[slot])
+            column = self.resolve(name, paths[slot], schema, array, 0, self.rows, fold[slot])
             if column == NULL and others[slot] is not None:
-                column = self.resolve(name, spelling(<PyObject *> others[slot]), schema, array, 0, self.rows, False)
+                column = self.resolve(name, others[slot], schema, array, 0, self.rows, False)
             self.columns[slot] = self.new_column(name, NULLS, 0, 0) if column == NULL else column
 
     def __dealloc__(self):
@@ -389,7 +402,7 @@ cdef class Batch:
         cdef Column *column = NULL
         cdef Column *around
         cdef int64_t place = child_find(name, path, schema, array, fold)
-        cdef Py_ssize_t dot = path.find(b".")
+        cdef Py_ssize_t dot = path.find(b".") if place < 0 else -1
         check_length(name, array, shift, rows)
         shift += array.offset
         if place >= 0:
@@ -415,8 +428,8 @@ cdef class Batch:
         """Build a column of an array, checking what it says of itself."""
         cdef Column *column
         cdef ArrowArray *words
-        kind = kind_of(schema)
-        if kind is None:
+        cdef int kind = kind_of(schema)
+        if kind < 0:
             raise wordings.not_a_column(name, extension_name(schema) or type_name(schema), remedy(schema))
         check_length(name, array, shift, rows)
         column = self.new_column(name, kind, array.offset + shift, rows)
@@ -494,8 +507,24 @@ cdef tuple capsules_of(object batch):
     return schema, array
 
 
-cdef bytes spelling(PyObject *name):
-    return (<str> <object> name).encode("utf-8", "surrogatepass")
+cdef tuple names_asked(list names, list others, list fold):
+    """Return what a Batch is asked for.
+
+    Args:
+        names: of the properties.
+        others: the other spelling of each, or None.
+        fold: for each whether case does not count in its name.
+    """
+    return (
+        names,
+        [spelling(name.casefold() if folds else name) for name, folds in zip(names, fold, strict=True)],
+        [None if other is None else spelling(other) for other in others],
+        fold,
+    )
+
+
+cdef bytes spelling(str name):
+    return name.encode("utf-8", "surrogatepass")
 
 
 cdef bytes child_spelling(bytes path, ArrowSchema *schema):

@@ -52,6 +52,10 @@ cdef int words_mask(
 ) noexcept nogil
 cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef void text_at(ColumnBlock *reader, int64_t row, const uint8_t **data, int64_t *size) noexcept nogil
+cdef bint dictionary_bits(
+    ColumnBlock *reader, int64_t only, uint64_t few, int64_t start, int rows, uint64_t *bits
+) noexcept nogil
+cdef bint column_bits(ColumnBlock *reader, ValueSet *values, int64_t start, int rows, uint64_t *bits) noexcept nogil
 cdef int column_mask(
     ColumnBlock *reader, ValueSet *values, bint strict, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
 ) noexcept nogil

@@ -47,6 +47,11 @@ cdef extern from "_loops.h" nogil:
     int views_look_once(
         const uint8_t *views, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *bits, uint8_t *mask
     )
+    int words_bits(const void *, int rows, uint64_t count, int64_t only, uint64_t few, uint64_t *words)
+    int views_bits(
+        const uint8_t *, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *seen, uint64_t *words
+    )
+    void words_invert(uint64_t *words, int count)
     void views_least(const uint64_t *heads, int rows, uint32_t least, uint8_t *mask)
     void views_end(const uint8_t *views, int rows, uint64_t kept, uint64_t key, uint32_t least, uint8_t *mask)
     void views_within(const uint64_t *heads, int rows, const uint8_t *bits, int size, uint8_t *mask)
@@ -89,10 +94,15 @@ cdef enum:
     WINDOW = 32768           # bytes of content that are searched together
     WINDOW_BITS = 4112       # bytes of its bits, and of what may be read beyond
 
-cdef dict _WIDTHS = {
-    INT8S: 1, UINT8S: 1, INT16S: 2, UINT16S: 2, INT32S: 4, UINT32S: 4, FLOAT32S: 4, INT64S: 8, UINT64S: 8, FLOAT64S: 8,
+# What the values of each kind of column are aligned to.
+cdef size_t[INDICES + 1] WIDTHS
+for _kind in range(INDICES + 1):
+    WIDTHS[_kind] = 1
+for _kind, _width in {
+    INT16S: 2, UINT16S: 2, INT32S: 4, UINT32S: 4, FLOAT32S: 4, INT64S: 8, UINT64S: 8, FLOAT64S: 8,
     TEXTS: 4, BINARIES: 4, LARGE_TEXTS: 8, LARGE_BINARIES: 8, TEXT_VIEWS: 4, BINARY_VIEWS: 4,
-}
+}.items():
+    WIDTHS[<int> _kind] = _width
 
 
 # A view of 16 bytes: length, and the text or its first four bytes, buffer and start.
@@ -111,8 +121,7 @@ cdef object reader_refusal(Column *column):
         around += 1
     if around >= NESTED:
         return f"it stands in {around} structs"
-    kind = column.index if column.kind == INDICES else column.kind
-    if <size_t> column.values % <size_t> _WIDTHS.get(kind, 1):
+    if <size_t> column.values % WIDTHS[column.index if column.kind == INDICES else column.kind]:
         return "its values are not aligned"
     if column.kind == INDICES:
         return reader_refusal(column.inner)
@@ -327,6 +336,17 @@ cdef int words_mask(
     return 0
 
 
+cdef bint dictionary_bits(
+    ColumnBlock *reader, int64_t only, uint64_t few, int64_t start, int rows, uint64_t *bits
+) noexcept nogil:
+    """Find the rows as bits at once, where one loop can, and return whether it did."""
+    cdef uint64_t count = <uint64_t> reader.column.inner.rows
+    cdef int index = reader.column.index
+    if (index != INT32S and index != UINT32S) or (only < 0 and count > 32):
+        return False
+    return words_bits(integers_at(reader, &INTEGER_LOOPS[index - INT8S], start), rows, count, only, few, bits)
+
+
 # ---- texts -------------------------------------------------------------------------------------------------------
 
 cdef bint is_utf8(const uint8_t *at, const uint8_t *stop) noexcept nogil:
@@ -499,6 +519,24 @@ cdef int views_take(ColumnBlock *reader, Needle *needle, int64_t start, int rows
     if needle != NULL:
         return UNDECIDED
     return views_look(reader, start, rows)
+
+
+cdef bint column_bits(ColumnBlock *reader, ValueSet *values, int64_t start, int rows, uint64_t *bits) noexcept nogil:
+    """Find the rows of one short text in views, of which there is no other test, as bits; return whether it could."""
+    cdef TextSet *texts = &values.strings if reader.kind == TEXT_VIEWS else &values.bytes
+    cdef Needle *needle = &texts.points[0]
+    cdef uint64_t seen = 0
+    if not is_view(reader.kind) or reader.leaves != 1 or texts.count != 1 or texts.pattern_count != 0:
+        return False
+    if needle.size > SHORT_VIEW or not views_bits(
+        views_at(reader, start), rows, needle.view_kept, needle.view, &seen, bits
+    ):
+        return False
+    if reader.kind == TEXT_VIEWS and seen & <uint64_t> 0x8080808080808080:
+        return False
+    if texts.negated:
+        words_invert(bits, (rows + 63) >> 6)
+    return True
 
 
 cdef inline const uint8_t *views_at(ColumnBlock *reader, int64_t start) noexcept nogil:

@@ -23,7 +23,7 @@ from mqsel.columns._arrow cimport (
 )
 from mqsel.columns._columns cimport (
     BLOCK, DECLINED, WORDS, ColumnBlock, column_mask, doubles_mask, has_texts, integers_mask, numbers_load, reader_room,
-    reader_start, text_at, texts_load, valid_rows, valid_words, words_mask,
+    reader_start, text_at, texts_load, valid_rows, valid_words, words_mask, column_bits, dictionary_bits,
 )
 from mqsel.columns._kernel cimport (
     AGAIN, ALL, COMPUTE, COMPUTE_NARROW, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER,
@@ -41,6 +41,7 @@ cdef extern from "_loops.h" nogil:
     void bits_settle(
         uint64_t *words, const uint8_t *mask, const uint64_t *valid, int missing, const uint64_t *active, int rows
     )
+    void bits_finish(uint64_t *words, const uint64_t *valid, int missing, const uint64_t *active, int rows)
     void integers_compare(
         const int64_t *, const int64_t *, int rows, uint8_t less, uint8_t equal, uint8_t greater, uint8_t *mask
     )
@@ -74,6 +75,7 @@ cdef double EVEN = 1e-3      # what decides no row decides as good as nothing
 cdef enum:
     DEAR = 8                 # the cost from which on a leaf looks at the rows alone that are left
     LOOK = 16                # the cost of leaves between two looks at the clock
+    LONGEST = 256            # blocks from one order of the children to the next
 
 # The outcomes of logic/normal.py in C.
 cdef int IS_LESS = _formulas.Compared.LESS
@@ -378,8 +380,14 @@ cdef int run_leaf(
                 if status < 0:
                     return status
             trace = &call.traces[number]
+            if dictionary_bits(reader, trace.only, trace.few, start, rows, bits):
+                bits_finish(bits, valid_words(reader, start, rows), term.values.null, active, rows)
+                return 0
             if words_mask(reader, trace.words, trace.only, trace.few, start, rows, mask) < 0:
                 return DECLINED
+        elif column_bits(reader, term.values, start, rows, bits):
+            bits_finish(bits, valid_words(reader, start, rows), term.values.null, active, rows)
+            return 0
         elif column_mask(reader, term.values, call.strict, start, rows, wanted, mask) < 0:
             return DECLINED
         if reader.kind == NULLS:
@@ -652,7 +660,8 @@ cdef void every_row(uint64_t *bits, int rows) noexcept nogil:
 cdef void sort_children(BatchRun *call) noexcept nogil:
     """Order the children of each connective: first what leaves the fewest rows undecided for its cost.
 
-    Most is saved where no row is left. The logarithms of the shares that are left add up to that.
+    Most is saved where no row is left. The logarithms of the shares that are left add up to that. What was seen counts
+    by half from then on: other data may follow.
     """
     cdef int number, place, before, child
     cdef FormulaTerm *term
@@ -680,12 +689,15 @@ cdef void sort_children(BatchRun *call) noexcept nogil:
                 before -= 1
             ranks[before] = mine
             children[term.first + before] = child
+    for number in range(call.count):
+        call.traces[number].seen //= 2
+        call.traces[number].passed //= 2
 
 
 cdef void block_begin(BatchRun *call) noexcept nogil:
     if call.blocks == call.next_sort:
         sort_children(call)
-        call.next_sort *= 2
+        call.next_sort += min(call.next_sort, LONGEST)
     call.blocks += 1
 
 

@@ -1,6 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # A formula of the normal form, ready to be run over the columns of a batch.
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mqsel.columns._arrow cimport Column
@@ -67,13 +68,15 @@ cdef struct FormulaTerm:
     int outcomes             # of a RELATION
     double cost              # what a row is expected to take, where 1 is a comparison
     int parents              # terms, and formulas, that ask for it
+    int64_t seen             # rows of the batches before, see Trace
+    int64_t passed
 
 
 # What became of a term so far.
 cdef struct Trace:
     int64_t block            # first row of the block that it was last computed for, or -1
     int found                # rows of that
-    int64_t seen             # rows
+    int64_t seen             # rows, older ones by half
     int64_t passed
     uint8_t *words           # of a leaf over a dictionary: a byte a word
     int64_t only             # the one word with a 1, EVERY, or -1
@@ -117,22 +120,25 @@ cdef struct BatchRun:
     int64_t turned           # when signals were looked at
     double work              # what a row took since the clock was looked at
     bint strict              # texts are checked even where it does not matter which they are
-    int64_t blocks           # that were run
+    int64_t blocks           # that were run, those of the batches before too
     size_t size              # of the memory
     int64_t next_sort        # after how many the children are sorted
+    PyObject *kernel         # whose caller holds it
 
 
 cdef class Kernel:
     cdef readonly tuple slots
     cdef Arena arena
     cdef FormulaTerm *terms
-    cdef int *children
+    cdef int *children       # in the order that the last batch ended with
     cdef readonly int count  # of the terms
     cdef int child_count
     cdef int *roots          # of the formulas, in order
     cdef int root_count
     cdef int memos           # blocks of numbers that are computed once
     cdef int levels          # of the stack of blocks of numbers
+    cdef int64_t blocks      # that were run
+    cdef int64_t next_sort
 
     cdef int build(self, tuple formulas) except -1
     cdef int build_leaf(self, leaf, dict numbers, dict memos, FormulaTerm *term) except -1

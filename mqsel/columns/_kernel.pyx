@@ -41,7 +41,9 @@ class TooLargeError(Exception):
 # ---- a formula in C ----------------------------------------------------------------------------------------------
 
 cdef class Kernel:
-    """Formulas over the slots of a program, or over the properties of a set, with one term for equal parts. Immutable.
+    """Formulas over the slots of a program, or over the properties of a set, with one term for equal parts.
+
+    Immutable but for what batches show: which order of the children decides most, so that small ones gain by it.
 
     Args:
         formulas: such as those of TRUE and of UNKNOWN, or those of many selectors.
@@ -53,6 +55,7 @@ cdef class Kernel:
     def __cinit__(self, tuple formulas, tuple slots):
         self.arena = Arena()
         self.slots = slots
+        self.next_sort = 1
         self.build(formulas)
 
     cdef int build(self, tuple formulas) except -1:
@@ -228,7 +231,9 @@ cdef class Kernel:
         call.root_count = self.root_count
         call.slots = slots
         call.rows = block
-        call.next_sort = 1
+        call.kernel = <PyObject *> self
+        call.blocks = self.blocks
+        call.next_sort = self.next_sort
         room += aligned(sizeof(BatchRun))
         call.children = <int *> room
         memcpy(call.children, self.children, self.child_count * sizeof(int))
@@ -237,6 +242,8 @@ cdef class Kernel:
         memset(call.traces, 0, self.count * sizeof(Trace))
         for number in range(self.count):
             call.traces[number].block = -1
+            call.traces[number].seen = self.terms[number].seen
+            call.traces[number].passed = self.terms[number].passed
         room += aligned(self.count * sizeof(Trace))
         call.readers = <ColumnBlock *> room
         room += aligned(slots * sizeof(ColumnBlock))
@@ -387,7 +394,13 @@ cdef uint8_t *room_take(size_t *size) except NULL:
 cdef void call_end(BatchRun *call) noexcept:
     global _room, _size
     cdef int number
+    cdef Kernel kernel = <Kernel> call.kernel
+    kernel.blocks = call.blocks
+    kernel.next_sort = call.next_sort
+    memcpy(kernel.children, call.children, kernel.child_count * sizeof(int))
     for number in range(call.count):
+        kernel.terms[number].seen = call.traces[number].seen
+        kernel.terms[number].passed = call.traces[number].passed
         free(call.traces[number].words)
     if _size < call.size <= MOST_ROOM:
         free(_room)

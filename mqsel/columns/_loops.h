@@ -31,6 +31,13 @@
 #define UNUSED
 #endif
 
+/* What compilers do not make of plain C: bits of comparisons. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define AVX2 __attribute__((target("avx2"), unused)) static
+#define HAS_AVX2 __builtin_cpu_supports("avx2")
+#endif
+
 typedef uint8_t mask_t;
 
 /* Of the memory that is kept between two batches; sanitizers see the ends of what is new only. */
@@ -59,10 +66,11 @@ static inline void word_put(uint8_t *data, uint64_t word) {
 }
 
 /* Ask for memory that the next block will read. Columns are read by turns, a few thousand bytes of each, which is too
-   little for the processor to foresee: W2 4.0 -> 2.6 ns a row with it. */
+   little for the processor to foresee: W2 4.0 -> 2.6 ns a row with it. Into the second cache: the first has too little
+   room for the next block of three columns (W2 of dictionaries 1.70 -> 1.54, of plain columns 1.0 -> 0.7 of Polars). */
 static inline void fetch_ahead(const void *from, int64_t size) {
 #ifdef __GNUC__
-    for (int64_t at = 0; at < size; at += 64) __builtin_prefetch((const char *) from + at);
+    for (int64_t at = 0; at < size; at += 64) __builtin_prefetch((const char *) from + at, 0, 2);
 #endif
 }
 
@@ -120,25 +128,31 @@ LOOP void bits_of_mask(uint8_t *restrict bits, const mask_t *restrict mask, int 
     for (i *= 8; i < rows; i++) bits[i >> 3] |= (uint8_t) (mask[i] << (i & 7));
 }
 
-/* as bits the rows of `mask` where there is a value, and those without one if `missing`; of them those in `active`, if
-   there is one. Reads whole words, and fills the last one up with zeros. */
+/* the rows of bits where there is a value, and those without one if `missing`; of them those in `active`, if there is
+   one. Fills the last word up with zeros. */
+LOOP void bits_finish(uint64_t *restrict words, const uint64_t *restrict valid, int missing,
+                      const uint64_t *restrict active, int rows) {
+    uint64_t without = missing ? ~0ull : 0;
+    int count = (rows + 63) >> 6;
+    if (valid)
+        for (int i = 0; i < count; i++) words[i] = (words[i] & valid[i]) | (without & ~valid[i]);
+    if (active)
+        for (int i = 0; i < count; i++) words[i] &= active[i];
+    if (rows & 63) words[count - 1] &= ~0ull >> (64 - (rows & 63));
+}
+
+/* the same of a mask, whose whole words of eight rows are read */
 LOOP void bits_settle(uint64_t *restrict words, const mask_t *restrict mask, const uint64_t *restrict valid,
                       int missing, const uint64_t *restrict active, int rows) {
     uint8_t *bits = (uint8_t *) words;
-    uint64_t without = missing ? ~0ull : 0;
-    int count = (rows + 63) >> 6;
-    words[count - 1] = 0;
+    words[((rows + 63) >> 6) - 1] = 0;
     for (int i = 0; i < (rows + 7) >> 3; i++) {
         uint64_t word = word_at(mask + 8 * i) & EIGHT; /* behind the last row may stand anything */
         word |= word >> 7;
         word |= word >> 14;
         bits[i] = (uint8_t) (word | word >> 28);
     }
-    if (valid)
-        for (int i = 0; i < count; i++) words[i] = (words[i] & valid[i]) | (without & ~valid[i]);
-    if (active)
-        for (int i = 0; i < count; i++) words[i] &= active[i];
-    if (rows & 63) words[count - 1] &= ~0ull >> (64 - (rows & 63));
+    bits_finish(words, valid, missing, active, rows);
 }
 
 /* the bits from bit `at` on, from bit 0 on; reads no byte in which none of them stands */
@@ -171,6 +185,10 @@ LOOP int words_and_not(uint64_t *restrict words, const uint64_t *restrict other,
     uint64_t left = 0;
     for (int i = 0; i < count; i++) left |= words[i] &= ~other[i];
     return left != 0;
+}
+
+LOOP void words_invert(uint64_t *words, int count) {
+    for (int i = 0; i < count; i++) words[i] = ~words[i];
 }
 
 /* the bits of `where` become `value` */
@@ -392,6 +410,100 @@ LOOP void doubles_compare(const double *left, const double *right, int rows, mas
 /* a negative index is a great one */
 WORDS_OF(uint8_t) WORDS_OF(uint16_t) WORDS_OF(uint32_t) WORDS_OF(uint64_t)
 
+#ifdef AVX2
+/* what packing two by two leaves in the wrong half */
+#define IN_TURN(vector) _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
+
+/* The same as bits, of indices of four bytes, with one word that has a 1 or 32 words at most: 1.5 -> 0.9 instructions a
+   row. Asks for the next block by the way. */
+AVX2 int words_bits_avx2(const uint32_t *indices, int rows, uint64_t count, int64_t only, uint64_t few,
+                         uint64_t *words) {
+    uint32_t turned = 0, most[8], top = 0;
+    uint8_t *bits = (uint8_t *) words;
+    int i = 0;
+    for (int k = 0; k < 32; k++) turned |= (uint32_t) (few >> k & 1) << (31 - k);
+    __m256i table = _mm256_set1_epi32((int) turned), one = _mm256_set1_epi32((int) only), all = _mm256_setzero_si256();
+    words[((rows + 63) >> 6) - 1] = 0;
+    for (; i + 32 <= rows; i += 32) {
+        __m256i part[4];
+        fetch_ahead(indices + rows + i, 128);
+        for (int k = 0; k < 4; k++) {
+            __m256i at = _mm256_loadu_si256((const __m256i *) (indices + i + 8 * k));
+            all = _mm256_max_epu32(all, at);
+            part[k] = only >= 0 ? _mm256_cmpeq_epi32(at, one) : _mm256_sllv_epi32(table, at); /* its bit to the top */
+        }
+        part[0] = _mm256_packs_epi16(_mm256_packs_epi32(part[0], part[1]), _mm256_packs_epi32(part[2], part[3]));
+        top = (uint32_t) _mm256_movemask_epi8(IN_TURN(part[0]));
+        memcpy(bits + (i >> 3), &top, 4);
+    }
+    _mm256_storeu_si256((__m256i *) most, all);
+    top = 0;
+    for (int k = 0; k < 8; k++) top = top > most[k] ? top : most[k];
+    for (; i < rows; i++) {
+        uint32_t at = indices[i];
+        top = top > at ? top : at;
+        bits[i >> 3] |= (uint8_t) ((only >= 0 ? at == (uint32_t) only : at < 32 && few >> at & 1) << (i & 7));
+    }
+    return top < count || rows == 0;
+}
+
+/* As `views_look_once`, as bits: 10.6 -> 3.9 instructions a row. */
+AVX2 int views_bits_avx2(const uint8_t *views, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *seen,
+                         uint64_t *words) {
+    uint8_t *bits = (uint8_t *) words;
+    uint64_t each[4], sizes;
+    __m256i keep = _mm256_setr_epi64x((int64_t) kept[0], (int64_t) kept[1], (int64_t) kept[0], (int64_t) kept[1]);
+    __m256i want = _mm256_setr_epi64x((int64_t) key[0], (int64_t) key[1], (int64_t) key[0], (int64_t) key[1]);
+    __m256i most = _mm256_setzero_si256(), all = most, every = _mm256_set1_epi32(-1);
+    int i = 0;
+    words[((rows + 63) >> 6) - 1] = 0;
+    for (; i + 8 <= rows; i += 8) {
+        __m256i part[4];
+        fetch_ahead(views + 16 * i + 4096, 128);
+        for (int k = 0; k < 4; k++) {
+            __m256i two = _mm256_loadu_si256((const __m256i *) (views + 16 * i + 32 * k));
+            most = _mm256_max_epu32(most, two);
+            all = _mm256_or_si256(all, two);
+            part[k] = _mm256_cmpeq_epi64(_mm256_and_si256(two, keep), want);
+        }
+        part[0] = _mm256_packs_epi16(_mm256_packs_epi32(part[0], part[1]), _mm256_packs_epi32(part[2], part[3]));
+        part[0] = IN_TURN(_mm256_cmpeq_epi32(part[0], every));
+        bits[i >> 3] = (uint8_t) _mm256_movemask_ps(_mm256_castsi256_ps(part[0]));
+    }
+    _mm256_storeu_si256((__m256i *) each, most);
+    sizes = (uint32_t) each[0] > (uint32_t) each[2] ? (uint32_t) each[0] : (uint32_t) each[2];
+    _mm256_storeu_si256((__m256i *) each, all);
+    *seen |= each[0] >> 32 | each[1] | each[2] >> 32 | each[3];
+    for (; i < rows; i++) {
+        uint64_t head = word_at(views + 16 * i), rest = word_at(views + 16 * i + 8);
+        sizes = sizes > (uint32_t) head ? sizes : (uint32_t) head;
+        *seen |= head >> 32 | rest;
+        bits[i >> 3] |= (uint8_t) ((((head & kept[0]) == key[0]) & ((rest & kept[1]) == key[1])) << (i & 7));
+    }
+    return sizes <= 12;
+}
+#endif
+
+/* Whether the processor can, and all indices are of a word. */
+UNUSED static int words_bits(const void *indices, int rows, uint64_t count, int64_t only, uint64_t few,
+                             uint64_t *words) {
+#ifdef AVX2
+    return HAS_AVX2 && words_bits_avx2(indices, rows, count, only, few, words);
+#else
+    return 0;
+#endif
+}
+
+/* Whether the processor can, and no text is longer than its view. */
+UNUSED static int views_bits(const uint8_t *views, int rows, const uint64_t *kept, const uint64_t *key,
+                             uint64_t *seen, uint64_t *words) {
+#ifdef AVX2
+    return HAS_AVX2 && views_bits_avx2(views, rows, kept, key, seen, words);
+#else
+    return 0;
+#endif
+}
+
 /* ---- what there is for integers of each kind, in the order of ColumnKind ---- */
 
 #define BETWEEN(T, LEAST, MOST)                                                                                      \
@@ -427,7 +539,7 @@ UNUSED static const IntegerLoops INTEGER_LOOPS[8] = {
 static const uint64_t HEADS[9] = {0, 0xffull, 0xffffull, 0xffffffull, 0xffffffffull, 0xffffffffffull,
                                   0xffffffffffffull, 0xffffffffffffffull, 0xffffffffffffffffull};
 
-#define KEYS(T)                                                                                                 \
+#define KEYS(T, U)                                                                                               \
     /* the texts between offsets; eight bytes may be read from each of them on */                               \
     LOOP void keys_##T(const T *restrict offsets, const uint8_t *restrict data, int rows, uint64_t *restrict keys) { \
         for (int i = 0; i < rows; i++) keys[i] = word_at(data + offsets[i]);                                    \
@@ -437,16 +549,17 @@ static const uint64_t HEADS[9] = {0, 0xffull, 0xffffull, 0xffffffull, 0xffffffff
                         uint64_t *restrict tails) {                                                             \
         for (int i = 0; i < rows; i++) tails[i] = word_at(data + offsets[i + 1] - 8);                           \
     }                                                                                                           \
-    /* their lengths; 0 if one is negative */                                                                   \
+    /* their lengths; 0 if one, or an offset, is negative */                                                              \
     LOOP int sizes_##T(const T *restrict offsets, int rows, int32_t *restrict sizes) {                          \
-        int falls = 0;                                                                                          \
+        T all = 0; /* a compare of 64 bits takes longer than the sign of a difference */                        \
         for (int i = 0; i < rows; i++) {                                                                        \
-            falls |= offsets[i + 1] < offsets[i];                                                               \
-            sizes[i] = (int32_t) (offsets[i + 1] - offsets[i]);                                                 \
+            T size = (T) ((U) offsets[i + 1] - (U) offsets[i]);                                                 \
+            all |= size | offsets[i];                                                                           \
+            sizes[i] = (int32_t) size;                                                                          \
         }                                                                                                       \
-        return !falls;                                                                                          \
+        return all >= 0;                                                                                        \
     }
-KEYS(int32_t) KEYS(int64_t)
+KEYS(int32_t, uint32_t) KEYS(int64_t, uint64_t)
 
 /* ---- views: 16 bytes a text. The head is its length and first four bytes; the rest is all that follows, of a text of up
    to twelve bytes, else where that stands ---- */

@@ -74,16 +74,17 @@ def select(frame: Any, match: Callable[[Any], Any], names: Iterable[str], rules:
 
 
 def _of_arrow(frame: Any, asked: _Asked) -> Any:
-    places = asked.places(frame.schema.names)
-    mask = asked.mask(frame.select(places)) if places else asked.mask_of_nulls(frame.num_rows)
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    # pyarrow's filter takes no views.
-    named = ((field, PLAIN.get(str(field.type))) for field in frame.schema)
-    kept = [field.with_type(pa.type_for_alias(alias)) if alias else field for field, alias in named]
-    plain = pa.schema(kept, frame.schema.metadata)
+    mask = asked.mask(frame)
+    views = pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW
     try:
-        return frame.filter(mask) if plain == frame.schema else frame.cast(plain).filter(mask).cast(frame.schema)
+        if not any(kind.id in views for kind in frame.schema.types):
+            return frame.filter(mask)
+        # pyarrow's filter takes no views.
+        named = ((field, PLAIN.get(str(field.type))) for field in frame.schema)
+        kept = [field.with_type(pa.type_for_alias(alias)) if alias else field for field, alias in named]
+        return frame.cast(pa.schema(kept, frame.schema.metadata)).filter(mask).cast(frame.schema)
     except NotImplementedError as error:
         raise ArgumentError(
             f"pyarrow cannot select rows of this frame: {shortened_line(str(error))}",

@@ -25,7 +25,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load
+from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load, names_asked
 from mqsel.columns._columns cimport DECLINED
 from mqsel.columns._formulas cimport kernel_totals, run_count, run_formulas, run_places, words_check
 from mqsel.columns._kernel cimport TURN, BatchRun, Kernel, call_end
@@ -1048,7 +1048,8 @@ cdef class DeliveryLists:
 cdef Batch columns_read(MessageReader reader, chunk):
     """Find the columns of what the selectors read."""
     cdef SpellingTable table = reader.table
-    return Batch(list(table.shown), list(table.second), chunk, [one.endswith(_ANY_CASE) for one in table.first])
+    fold = [one.endswith(_ANY_CASE) for one in table.first]
+    return Batch(names_asked(list(table.shown), list(table.second), fold), chunk)
 
 
 def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> tuple:

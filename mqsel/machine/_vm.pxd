@@ -48,7 +48,7 @@ cdef class Machine:
     cdef Layout record_layout           # of the Records seen last
     cdef object mapping_type            # type of the last message that was found to be a Mapping
     cdef Frame *pool
-    cdef object kernels                 # for batches: see _answers.pyx; None before the first
+    cdef object plan                    # for batches: see _answers.pyx; None before the first
 
     cdef int prepare(self) except -1
     cdef Frame *frame_take(self) except NULL

@@ -25,6 +25,45 @@ import batches  # noqa: E402 (it needs pyarrow)
 from batches import BLOCK, KINDS, Batch, Column, plain, struct_of, values_of  # noqa: E402
 from kernels import batch_of, compiled, truths, words  # noqa: E402
 
+# ---- what a matcher keeps of batches -----------------------------------------------------------------------------
+
+
+def test_columns_that_are_not_read() -> None:
+    """Invariant: whatever other columns a batch has, and whatever schema came before, those that are read decide."""
+    rng = random.Random("schemas")
+    rows = 20
+    read = {"a": pa.array(range(rows)), "usr": pa.array([{"b": str(row % 3)} for row in range(rows)])}
+    others = {name: pa.array([[name]] * rows) for name in ("x", "y", "ab", "a.b", "usrb")}
+    matcher = mqsel.compile("a > 4 AND b = '1'")
+    want = [row > 4 and row % 3 == 1 for row in range(rows)]
+    for _ in range(50):
+        present = {name for name in ("a", "usr") if rng.random() < 0.8}
+        columns = [(name, column) for name, column in read.items() if name in present]
+        columns += rng.choices([*others.items()], k=rng.randrange(6))  # some of them twice
+        rng.shuffle(columns)
+        arrays, names = [column for _, column in columns], [name for name, _ in columns]
+        for frame in (pa.RecordBatch, pa.Table):
+            made = frame.from_arrays(arrays, names) if columns else frame.from_pydict({"z": range(rows)})
+            assert matcher.match_batch(made).to_pylist() == (want if len(present) == 2 else [False] * rows), names
+            unknown = {frozenset(): 3, frozenset({"usr"}): 1}.get(frozenset(present), 0)
+            assert matcher.truth_batch(made[:3]).null_count == unknown, names
+
+
+def test_what_small_batches_show_is_kept() -> None:
+    """Batches of a block each order the parts of a selector as one large batch does; the answers stay the same."""
+    matcher, rows = mqsel.compile("a > 0 AND b > 0 AND (c = 'x' OR c = 'y' OR a = b)"), 3 * BLOCK
+    columns = {
+        "a": pa.array([1] * rows),
+        "b": pa.array([row % 100 for row in range(rows)]),
+        "c": pa.array(["xyz"[row % 3] for row in range(rows)]),
+    }
+    want = [row % 100 > 0 and (row % 3 < 2 or row % 100 == 1) for row in range(rows)]
+    batch = batch_of(**columns)
+    for _ in range(5):
+        for start in range(0, rows, 500):
+            assert matcher.match_batch(batch[start : start + 500]).to_pylist() == want[start : start + 500]
+
+
 # ---- batches that are empty, unaligned or damaged ----------------------------------------------------------------
 
 
@@ -252,6 +291,76 @@ def test_an_interrupt_is_heard_within_50_ms(large: Any, what: str) -> None:
     assert sorted(delays)[2] < 0.05
     few = batch.slice(7, 100)
     assert _answers.truths(matcher, few) == _answers.truths(matcher, few, by_rows=True)
+
+
+PARTS = 3 << 18  # rows of three parts
+
+
+@pytest.fixture(scope="module")
+def parted() -> Any:
+    """Return rows enough for three threads, of which some have no value."""
+    rng = random.Random("parts")
+    n = pa.array([rng.choice([None, 1, 5, 90]) for _ in range(5_000)], pa.int64())
+    s = pa.array([rng.choice([None, "", "car", "a text that is long"]) for _ in range(5_000)])
+    order = pa.array((number * 7919 % 5_000 for number in range(PARTS + 99)), pa.int32())
+    return batch_of(n=n.take(order), s=s.take(order))
+
+
+@pytest.mark.parametrize("form", ["string", "large_string", "string_view", "dictionary"])
+def test_threads_answer_as_one(parted: Any, form: str) -> None:
+    """Invariant: whatever the number of threads, the layout and where a slice begins, the answers are the same."""
+    column = parted["s"].dictionary_encode() if form == "dictionary" else parted["s"].cast(getattr(pa, form)())
+    batch = batch_of(n=parted["n"], s=column)
+    for text in ("n > 4 AND s = 'car'", "s LIKE '%x%' OR n * 2 = 10", "NOT (s IN ('', 'car')) OR n IS NULL"):
+        matcher = compiled(text)
+        for offset in (0, 1, 70):
+            for ask in (matcher.match_batch, matcher.truth_batch):
+                want = ask(batch[offset:], threads=1)
+                assert all(ask(batch[offset:], threads=threads).equals(want) for threads in (2, 3, 64, None)), text
+
+
+def test_what_a_thread_raises(parted: Any) -> None:
+    """The first row that is damaged is in the error, whichever thread comes to one first; Ctrl-C is in no other way."""
+    numbers = parted["n"].fill_null(3).cast(pa.uint64()).to_numpy().copy()
+    matcher = compiled("n > 4")
+    for rows in ([PARTS - 5], [PARTS // 2 + 9, PARTS - 5], [77, PARTS // 2]):
+        numbers[rows] = 1 << 63
+        with pytest.raises(PropertyTypeError) as caught:
+            matcher.match_batch(batch_of(n=pa.array(numbers)), threads=3)
+        assert caught.value.index == rows[0]
+        numbers[rows] = 3
+    assert matcher.match_batch(batch_of(n=pa.array(numbers)), threads=3).true_count > 0
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, "two"])
+def test_no_number_of_threads(parted: Any, number: Any) -> None:
+    """A number of threads that there is not is an error that names it."""
+    with pytest.raises(mqsel.MqselError, match=f"threads is {number!r}: expected a number from 1 on"):
+        compiled("n > 4").match_batch(parted[:3], threads=number)
+
+
+def test_a_system_without_more_threads(parted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no thread begins the one that there is does it all."""
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    matcher = compiled("n > 4")
+    want = matcher.match_batch(parted, threads=1)
+    monkeypatch.setattr(_answers, "start_new_thread", refuse)
+    assert matcher.match_batch(parted, threads=3).equals(want)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_threads_right_after_a_fork(parted: Any) -> None:
+    """A process that was forked off one that has used threads uses its own."""
+    matcher = compiled("n > 4")
+    want = matcher.match_batch(parted, threads=3)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if matcher.match_batch(parted, threads=3).equals(want) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_other_threads_run_meanwhile(large: Any) -> None:
