@@ -253,16 +253,14 @@ cdef class Parts:
 
 cdef int run_parts(Parts parts) except -1:
     """Run all parts, the first by this thread. Raises what the first that failed raised, or an interrupt."""
-    locks = []
-    for number in range(1, parts.count):
-        lock = allocate_lock()
+    # All before the first thread: while one runs nothing may end this function.
+    locks = [allocate_lock() for _ in range(1, parts.count)]
+    for number, lock in enumerate(locks, 1):
         lock.acquire()
         try:
             start_new_thread(parts.run, (number, lock))
-        except RuntimeError:  # the system has no more threads
-            parts.run(number)
-        else:
-            locks.append(lock)
+        except (MemoryError, RuntimeError):  # the system has no more threads
+            parts.run(number, lock)
     parts.run(0)
     for lock in locks:
         while True:
