@@ -1,3 +1,4 @@
+# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """A selector that was read and checked: what the optimizer, the compiler, `explain` and Spark take.
 
 Made once for a text and a dialect; nothing downstream parses or checks again. A part of a selector is a selector again.
@@ -8,12 +9,17 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import cython  # type: ignore[import-untyped]
+
 from mqsel.language.checker import MatchOption, Remarks, check, clock_readings, remark
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import Computed, Identifier, Node, of_core, unparse, walk, with_outcomes
 from mqsel.language.parser import parse_in_order
 from mqsel.values import Truth
+
+if not cython.compiled:
+    from mqsel.language.nodes import row
 
 _CACHE_SIZE = 256
 
@@ -82,6 +88,8 @@ class Selector(NamedTuple):
 
     def of_core(self) -> "Selector":
         """Return the selector with tests of the core for those of a product, where these have them."""
+        if Computed not in map(type, self.order):
+            return self
         if not any(type(node) is Computed and node.core is not None for node in self.order):
             return self
         node = of_core(self.node)
@@ -102,7 +110,7 @@ def read_anew(text: str, dialect: Dialect) -> "Selector":
     Raises: SelectorError: what `parse` and `check` refuse.
     """
     order = parse_in_order(text, dialect)
-    return Selector(text, dialect, order[-1], order, *check(order, text, dialect))
+    return row(Selector, (text, dialect, order[-1], order, *check(order, text, dialect), False))
 
 
 @functools.lru_cache(_CACHE_SIZE)
