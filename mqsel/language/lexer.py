@@ -422,14 +422,16 @@ def _kind_of(text: str, span: Span, word: str, lexicon: _Lexicon, dialect: Diale
         return "unreadable" if is_number or is_string else "damage", error
 
 
-def _token(text: str, span: Span, word: str, dialect: Dialect, groups: str) -> tuple[str, str | int | float | bytes]:
+def _token(
+    text: str, span: Span, word: str, dialect: Dialect, groups: re.Pattern[str]
+) -> tuple[str, str | int | float | bytes]:
     """Return the kind and value of a word that is neither known nor a string nor a plain name."""
     start, stop = span
     if "1" <= word[0] <= "9" and word.isdecimal() and len(word) < 19:
         if dialect.numbers == "java":
             _check_number_end(text, start, stop)
         return "exact", int(word)
-    group = str(re.compile(groups, re.DOTALL).match(text, start).lastgroup)  # type: ignore[union-attr]
+    group = str(groups.match(text, start).lastgroup)  # type: ignore[union-attr]
     match group:
         case "space":
             return "", word
