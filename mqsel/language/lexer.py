@@ -42,7 +42,8 @@ from mqsel.language.wordings import (
 from mqsel.names import IGNORABLE, NAME_PREFIXES, PART, SECTION_FIELDS, START, WHITE_SPACE
 
 
-class Token(NamedTuple):
+# Fields in a list: in what Cython compiles the types of a class are texts, each of which typing would compile.
+class Token(NamedTuple("Token", [("kind", str), ("value", Any), ("start", int), ("stop", int)])):
     """One token.
 
     ``kind`` is an operator or a keyword in capitals as it stands, or "identifier", "string", "exact", "approximate",
@@ -50,10 +51,7 @@ class Token(NamedTuple):
     out of range. ``value`` is the literal's value, the text, or the error. The span is half-open, in code points.
     """
 
-    kind: str
-    value: Any
-    start: int
-    stop: int
+    __slots__ = ()
 
 
 _UNICODE_SPACE = "".join(map(re.escape, sorted(WHITE_SPACE)))
@@ -100,43 +98,57 @@ _DECIMAL = rf"(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:{_EXPONENT})?|[0-9]+{_EXPONENT}"
 _NEVER = "(?!)"
 
 
-class _Numbers(NamedTuple):
+class _Numbers(
+    NamedTuple(
+        "_Numbers",
+        [
+            ("approximate", str),
+            ("hex", str),
+            ("exact", str),
+            ("size", str),
+            ("zero", str),
+            ("has_infinity", bool),
+            ("has_octal", bool),
+        ],
+    )
+):
     """The numbers of a choice of the field ``numbers``: three patterns, of which the first that fits counts.
 
     Attributes:
         size: which whole numbers there are: "any"; "long", those of INT64 without a sign; "signed", with it;
             "unsigned", where those that are not decimal have 64 bits; "wrapped".
         zero: which approximate numbers may be zero, "any", "written" as zero, or "none".
+        has_infinity: an approximate number beyond all is infinite.
+        has_octal: a leading zero makes a number octal.
     """
 
-    approximate: str
-    hex: str
-    exact: str
-    size: str
-    zero: str = "any"
-    has_infinity: bool = False
-    has_octal: bool = False
+    __slots__ = ()
 
 
 _WHOLE = "[1-9][0-9]*[lL]?"
 _NUMBERS = {
-    "wrapped": _Numbers(
-        _DECIMAL, "0[xX][0-9A-Fa-f]+", f"0[0-7]*|{_WHOLE}", "wrapped", has_infinity=True, has_octal=True
-    ),
-    "decimal": _Numbers(_DECIMAL, _NEVER, f"0|{_WHOLE}", "long", "none"),
+    "wrapped": _Numbers(_DECIMAL, "0[xX][0-9A-Fa-f]+", f"0[0-7]*|{_WHOLE}", "wrapped", "any", True, True),
+    "decimal": _Numbers(_DECIMAL, _NEVER, f"0|{_WHOLE}", "long", "none", False, False),
     "grouped": _Numbers(
         rf"(?:(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]",
         "(?:0[xX][0-9A-Fa-f_]+|0[bB][01_]+)[lL]?",
         "(?:0[0-7_]*|[1-9][0-9_]*)[lL]?",
         "unsigned",
         "written",
-        has_octal=True,
+        False,
+        True,
     ),
-    "unbounded": _Numbers(r"[0-9]+\.[0-9]+(?:E[+-]?[0-9]+)?", _NEVER, "[0-9]+", "any"),
+    "unbounded": _Numbers(r"[0-9]+\.[0-9]+(?:E[+-]?[0-9]+)?", _NEVER, "[0-9]+", "any", "any", False, False),
     "suffixed": _Numbers(
-        rf"(?:[0-9]+\.[0-9]*(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]", _NEVER, "[0-9]+", "long"
+        rf"(?:[0-9]+\.[0-9]*(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]",
+        _NEVER,
+        "[0-9]+",
+        "long",
+        "any",
+        False,
+        False,
     ),
-    "sql": _Numbers(_DECIMAL, _NEVER, "[0-9]+", "signed"),
+    "sql": _Numbers(_DECIMAL, _NEVER, "[0-9]+", "signed", "any", False, False),
 }
 # int() of more digits takes quadratic time, or refuses.
 _MAX_DIGITS = 4_000
@@ -151,7 +163,19 @@ _COMMENTS = {"slashes": r"//[^\r\n]*", "dashes": r"--[^\r\n]*[\r\n]|/\*[\s\S]*?\
 _HYPHENS = "hyphenated_props:"
 
 
-class _Lexicon(NamedTuple):
+class _Lexicon(
+    NamedTuple(
+        "_Lexicon",
+        [
+            ("words", re.Pattern[str]),
+            ("known", dict[str, str]),
+            ("reserved", frozenset[str]),
+            ("classes", str),
+            ("parts", str),
+            ("names", dict[str, str]),
+        ],
+    )
+):
     """What the words of a dialect are found by.
 
     Attributes:
@@ -164,12 +188,7 @@ class _Lexicon(NamedTuple):
         names: the kinds of names and of keywords that have been read, some of them.
     """
 
-    words: re.Pattern[str]
-    known: dict[str, str]
-    reserved: frozenset[str]
-    classes: str
-    parts: str
-    names: dict[str, str]
+    __slots__ = ()
 
 
 # Names that a lexicon remembers, before it begins anew, and how long they may be.
@@ -263,13 +282,12 @@ def _name_pattern(chosen: dict[str, str], space: str, has_hyphens: bool) -> str:
     return f"[^{_NO_START}](?<![{space}])(?:[^{no_part}](?<![{space}]))*"
 
 
-class Tokens(NamedTuple):
+class Tokens(
+    NamedTuple("Tokens", [("kinds", list[str]), ("values", list[Any]), ("starts", list[int]), ("stops", list[int])])
+):
     """Tokens by column, as the parser reads them: one list for each field of `Token`."""
 
-    kinds: list[str]
-    values: list[Any]
-    starts: list[int]
-    stops: list[int]
+    __slots__ = ()
 
 
 def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:

@@ -1,4 +1,3 @@
-# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """The tree of a selector: immutable nodes with spans, one traversal, one way back to text.
 
 A chain of one precedence level is one node with many operands, as the grammar writes it; so a flat chain of 100,000

@@ -1,4 +1,3 @@
-# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """A selector that was read and checked: what the optimizer, the compiler, `explain` and Spark take.
 
 Made once for a text and a dialect; nothing downstream parses or checks again. A part of a selector is a selector again.
@@ -9,17 +8,12 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import cython  # type: ignore[import-untyped]
-
 from mqsel.language.checker import MatchOption, Remarks, check, clock_readings, remark
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import Dialect, core_of
-from mqsel.language.nodes import Computed, Identifier, Node, of_core, unparse, walk, with_outcomes
+from mqsel.language.nodes import Computed, Identifier, Node, of_core, row, unparse, walk, with_outcomes
 from mqsel.language.parser import parse_in_order
 from mqsel.values import Truth
-
-if not cython.compiled:
-    from mqsel.language.nodes import row
 
 _CACHE_SIZE = 256
 

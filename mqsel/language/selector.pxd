@@ -1,3 +1,0 @@
-"""Rows are made in C."""
-
-from mqsel._rows cimport row
