@@ -28,6 +28,7 @@ PACKAGE = Path(mqsel.__file__).parent
 # Top to bottom: a module imports only from rows above its own, and within a folder from what stands before it there.
 ROWS = [
     ("_interpreter · _interrupt · errors", "subinterpreters refused; Ctrl-C; errors"),
+    ("_rows", "rows of named fields, made in C"),
     ("names · notebook", "property names; HTML that a notebook shows"),
     ("values", "truth values and property types"),
     ("language", "text to a checked selector"),

@@ -38,7 +38,7 @@ from mqsel.language.nodes import (
     operator_of,
     walk,
 )
-from mqsel.language.operators import BOUNDS, HYPHEN, TWO_MINUS_SIGNS
+from mqsel.language.operators import BOUNDS, HYPHEN, OPERATORS, RELATIONS, TWO_MINUS_SIGNS
 from mqsel.language.wordings import wrong_type
 from mqsel.names import (
     DESCRIPTOR,
@@ -256,6 +256,7 @@ _WANTED = {"number": "a number", "boolean": "a condition"}
 
 # What has no operands that could have a wrong type, and what AND and OR take.
 _SOUND = frozenset((Literal, Identifier, Conversion, Computed, In, Like, IsNull))
+_COMPARED = {one: OPERATORS[one].operands for one in RELATIONS}  # the kinds that comparisons take
 _CONDITIONS = frozenset(cls for cls, kind in _RESULTS.items() if kind in (None, "boolean"))
 
 
@@ -296,14 +297,14 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
     for node in order:
         if type(node) in _SOUND:
             continue
-        row = operator_of(node)
-        assert row is not None
         # Most of the others are sound at the first look.
         if type(node) is Comparison and type(node.left) is Identifier and type(node.right) is Literal:
-            if row.operands in ("", LITERAL_KINDS[node.right.kind]):
+            if _COMPARED[node.operator] in ("", LITERAL_KINDS[node.right.kind]):
                 continue
         elif isinstance(node, (And, Or)) and _CONDITIONS.issuperset(map(type, node.operands)):
             continue
+        row = operator_of(node)
+        assert row is not None
         wanted = row.operands
         if wanted:
             for operand in children(node):

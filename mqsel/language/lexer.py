@@ -1,7 +1,8 @@
+# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """Text to tokens. One regular expression finds every token; tables say the rest.
 
-One call lists all words, and most are told by a dict or by their first character: a match object for each would take
-three times as long.
+What most selectors consist of, blanks, names, strings, whole numbers and signs of ASCII, is told character by character
+from a table that is made of that expression: compiled, it takes a seventh of the time.
 
 Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows language §3.
 
@@ -13,7 +14,6 @@ import math
 import re
 import sys
 import unicodedata
-from itertools import accumulate, compress
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -42,7 +42,8 @@ from mqsel.language.wordings import (
 from mqsel.names import IGNORABLE, NAME_PREFIXES, PART, SECTION_FIELDS, START, WHITE_SPACE
 
 
-class Token(NamedTuple):
+# Fields in a list: in what Cython compiles the types of a class are texts, each of which typing would compile.
+class Token(NamedTuple("Token", [("kind", str), ("value", Any), ("start", int), ("stop", int)])):
     """One token.
 
     ``kind`` is an operator or a keyword in capitals as it stands, or "identifier", "string", "exact", "approximate",
@@ -50,10 +51,7 @@ class Token(NamedTuple):
     out of range. ``value`` is the literal's value, the text, or the error. The span is half-open, in code points.
     """
 
-    kind: str
-    value: Any
-    start: int
-    stop: int
+    __slots__ = ()
 
 
 _UNICODE_SPACE = "".join(map(re.escape, sorted(WHITE_SPACE)))
@@ -100,41 +98,57 @@ _DECIMAL = rf"(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:{_EXPONENT})?|[0-9]+{_EXPONENT}"
 _NEVER = "(?!)"
 
 
-class _Numbers(NamedTuple):
+class _Numbers(
+    NamedTuple(
+        "_Numbers",
+        [
+            ("approximate", str),
+            ("hex", str),
+            ("exact", str),
+            ("size", str),
+            ("zero", str),
+            ("has_infinity", bool),
+            ("has_octal", bool),
+        ],
+    )
+):
     """The numbers of a choice of the field ``numbers``: three patterns, of which the first that fits counts.
 
     Attributes:
         size: which whole numbers there are: "any"; "long", those of INT64 without a sign; "signed", with it;
             "unsigned", where those that are not decimal have 64 bits; "wrapped".
         zero: which approximate numbers may be zero, "any", "written" as zero, or "none".
+        has_infinity: an approximate number beyond all is infinite.
+        has_octal: a leading zero makes a number octal.
     """
 
-    approximate: str
-    hex: str
-    exact: str
-    size: str
-    zero: str = "any"
-    has_infinity: bool = False
-    has_octal: bool = False
+    __slots__ = ()
 
 
 _WHOLE = "[1-9][0-9]*[lL]?"
 _NUMBERS = {
-    "wrapped": _Numbers(
-        _DECIMAL, "0[xX][0-9A-Fa-f]+", f"0[0-7]*|{_WHOLE}", "wrapped", has_infinity=True, has_octal=True
-    ),
-    "decimal": _Numbers(_DECIMAL, _NEVER, f"0|{_WHOLE}", "long", "none"),
+    "wrapped": _Numbers(_DECIMAL, "0[xX][0-9A-Fa-f]+", f"0[0-7]*|{_WHOLE}", "wrapped", "any", True, True),
+    "decimal": _Numbers(_DECIMAL, _NEVER, f"0|{_WHOLE}", "long", "none", False, False),
     "grouped": _Numbers(
         rf"(?:(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]",
         "(?:0[xX][0-9A-Fa-f_]+|0[bB][01_]+)[lL]?",
         "(?:0[0-7_]*|[1-9][0-9_]*)[lL]?",
         "unsigned",
         "written",
-        has_octal=True,
+        False,
+        True,
     ),
-    "unbounded": _Numbers(r"[0-9]+\.[0-9]+(?:E[+-]?[0-9]+)?", _NEVER, "[0-9]+", "any"),
-    "suffixed": _Numbers(rf"[0-9]+(?:\.[0-9]*)?(?:{_EXPONENT}|[fFdD])|[0-9]+\.[0-9]*", _NEVER, "[0-9]+", "long"),
-    "sql": _Numbers(_DECIMAL, _NEVER, "[0-9]+", "signed"),
+    "unbounded": _Numbers(r"[0-9]+\.[0-9]+(?:E[+-]?[0-9]+)?", _NEVER, "[0-9]+", "any", "any", False, False),
+    "suffixed": _Numbers(
+        rf"[0-9]+(?:\.[0-9]*)?(?:{_EXPONENT}|[fFdD])|[0-9]+\.[0-9]*",
+        _NEVER,
+        "[0-9]+",
+        "long",
+        "any",
+        False,
+        False,
+    ),
+    "sql": _Numbers(_DECIMAL, _NEVER, "[0-9]+", "signed", "any", False, False),
 }
 # int() of more digits takes quadratic time, or refuses.
 _MAX_DIGITS = 4_000
@@ -149,20 +163,36 @@ _COMMENTS = {"slashes": r"//[^\r\n]*", "dashes": r"--[^\r\n]*[\r\n]|/\*[\s\S]*?\
 _HYPHENS = "hyphenated_props:"
 
 
-class _Lexicon(NamedTuple):
+class _Lexicon(
+    NamedTuple(
+        "_Lexicon",
+        [
+            ("words", re.Pattern[str]),
+            ("known", dict[str, str]),
+            ("reserved", frozenset[str]),
+            ("classes", str),
+            ("parts", str),
+            ("names", dict[str, str]),
+        ],
+    )
+):
     """What the words of a dialect are found by.
 
     Attributes:
-        words: finds every word of a text, white space included.
-        groups: the pattern that tells what a word is; compiled when a word asks for it, which few do.
-        known: the kind of each word that is the same everywhere; that of white space is empty.
+        words: finds the word at a place, white space included; its last group is what the word is.
+        known: the kind of each word that is the same everywhere.
         reserved: the keywords, in capitals.
+        classes: what begins with each character of ASCII: "s" white space, "n" a name, "'" a string, "d" a whole
+            number, "1" an operator of one character, "2" one of one or two; "-" what only the expression tells.
+        parts: "n" for those that stand within a name.
+        names: the kinds of names and of keywords that have been read, some of them.
     """
 
-    words: re.Pattern[str]
-    groups: str
-    known: dict[str, str]
-    reserved: frozenset[str]
+    __slots__ = ()
+
+
+# Names that a lexicon remembers, before it begins anew, and how long they may be.
+_REMEMBERED, _LONGEST = 4096, 64
 
 
 _SPELLED = (
@@ -195,7 +225,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
         found = approximate, r"0[xX][0-9A-Fa-f]*[lL]?", r"[0-9]+[lLfFdD]?"
     else:
         found = numbers[:3]
-    plain, name = _name_patterns(chosen, space, has_hyphens)
+    name = _name_pattern(chosen, space, has_hyphens)
     kinds = {
         "space": f"(?:[{space}]|{comment})+" if comment else f"[{space}]+",
         "name": name,
@@ -210,15 +240,25 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
     }
     # A pattern that never fits would be tried all the same.
     kinds = {kind: pattern for kind, pattern in kinds.items() if pattern != _NEVER}
-    named = "|".join([f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()])
-    # What most selectors consist of, once more and first: that halves the search. None of it is found to be shorter
-    # than by the expressions below.
-    whole = "[0-9]+" if numbers is None else "[1-9][0-9]*"
-    often = (" ", plain, strings, f"{whole}(?![0-9.A-Za-z_])")
+    words = re.compile("|".join([f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()]), re.DOTALL)
     reserved = RESERVED_OF[chosen["words"]]
-    known = {" ": "", **{word: word for word in reserved}, **symbols}
-    words = "|".join((*often, *kinds.values()))
-    return _Lexicon(re.compile(words, re.DOTALL), named, known, reserved)
+    known = {**{word: word for word in reserved}, **symbols}
+    ascii_characters = [*map(chr, range(128))]
+    classes = [_class_of(one, words, symbols) for one in ascii_characters]
+    parts = ["n" if words.match(f"a{one}").end() == 2 else "-" for one in ascii_characters]  # type: ignore[union-attr]
+    return _Lexicon(words, known, reserved, "".join(classes), "".join(parts), {})
+
+
+def _class_of(one: str, words: re.Pattern[str], symbols: dict[str, str]) -> str:
+    """Return the class of a character, by what the expression tells of it alone."""
+    group = words.match(one).lastgroup  # type: ignore[union-attr]
+    if one == "'" or group in ("space", "name"):
+        return "'" if one == "'" else str(group)[0]
+    if group == "exact":
+        return "d"
+    if group != "operator" or one == "/" or words.match(f"{one}{one}\n").end() > 2:  # type: ignore[union-attr]
+        return "-"  # it may begin a comment
+    return str(max([len(symbol) for symbol in symbols if symbol[0] == one]))
 
 
 @kept
@@ -226,8 +266,7 @@ def _lexicon_of(dialect: Dialect) -> _Lexicon:
     return _lexicon(False, *_SPELLING(dialect))
 
 
-def _name_patterns(chosen: dict[str, str], space: str, has_hyphens: bool) -> tuple[str, str]:
-    """Return patterns of names: of plain ones, and of all."""
+def _name_pattern(chosen: dict[str, str], space: str, has_hyphens: bool) -> str:
     dots = chosen["identifier_dots"]
     if chosen["letters"] != "java":
         first, part = NAMES[chosen["letters"]]
@@ -237,20 +276,18 @@ def _name_patterns(chosen: dict[str, str], space: str, has_hyphens: bool) -> tup
         if dots in NAME_PREFIXES:
             behind = f"{name}|{_QUOTED['both']}" if chosen["quoted_names"] == "both" else name
             name = f"(?:(?i:{'|'.join(NAME_PREFIXES[dots])})\\.(?:{behind})|{name})"
-        return name, name
+        return name
     # (?<![…]) keeps Unicode white space out of names, where the dialect has it.
     no_part = _NO_PART.replace(r"\.", "") if dots == "yes" else _NO_PART
-    plain = f"[A-Za-z_$][A-Za-z0-9_${'.' * (dots == 'yes')}]*(?![^{no_part}])"
-    return plain, f"[^{_NO_START}](?<![{space}])(?:[^{no_part}](?<![{space}]))*"
+    return f"[^{_NO_START}](?<![{space}])(?:[^{no_part}](?<![{space}]))*"
 
 
-class Tokens(NamedTuple):
+class Tokens(
+    NamedTuple("Tokens", [("kinds", list[str]), ("values", list[Any]), ("starts", list[int]), ("stops", list[int])])
+):
     """Tokens by column, as the parser reads them: one list for each field of `Token`."""
 
-    kinds: list[str]
-    values: list[Any]
-    starts: list[int]
-    stops: list[int]
+    __slots__ = ()
 
 
 def tokenize(text: str, dialect: Dialect) -> tuple[Token, ...]:
@@ -276,81 +313,143 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
             reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
         )
-    lexicon = _lexicon_of(dialect)
+    lexicon, at = _lexicon_of(dialect), 0
     if dialect.prefix != "none" and text.startswith(_HYPHENS):
-        lexicon = _lexicon(True, *_SPELLING(dialect))
-        # The prefix becomes white space.
-        words = [" ", *lexicon.words.findall(text, len(_HYPHENS))]
-        stops = [*accumulate(map(len, words[1:]), initial=len(_HYPHENS))]
-    else:
-        words = lexicon.words.findall(text)
-        stops = [*accumulate(map(len, words))]
-    # All words in one go, then those that are not known one by one: a step for each would take twice as long.
-    kinds: list[Any] = [*map(lexicon.known.get, words)]
-    values: list[Any] = words.copy()
-    reserved = lexicon.reserved
-    folds = dialect.keyword_case == "any"
-    starts = [0, *stops]
-    names: dict[str, str] = {}  # names that took a second look -> their kinds
-    for at, known in enumerate(kinds):
-        if known is not None:
-            continue
-        word = words[at]
-        if word.isidentifier() and word.isascii():
-            capitals = word.upper()
-            if capitals not in reserved:
-                kinds[at] = "identifier"
-            elif folds:
-                kinds[at] = capitals
-            else:  # in capitals it would be known
-                raise not_in_capitals(text, (starts[at], stops[at]))
-        elif word[0] == "'" and len(word) > 1:
-            kinds[at], values[at] = "string", word[1:-1].replace("''", "'")
-        elif word in names:
-            kinds[at] = names[word]
-        else:
-            try:
-                kinds[at], values[at] = _token(text, (starts[at], stops[at]), word, dialect, lexicon.groups)
-            except errors.SelectorSyntaxError as error:
-                if dialect.rest == "error":
-                    raise
-                # A number that is not read is no error, nor is the string before the last of three apostrophes;
-                # nothing is read behind what is no word.
-                values[at] = error
-                is_number = word[0] in ".0123456789" and len(word) > 1
-                is_string = word == "'" and "'" in text[stops[at] :]
-                kinds[at] = "unreadable" if is_number or is_string else "damage"
-                if not is_number:
-                    kinds[at + 1 :] = [""] * (len(words) - at - 1)
-                    break
-            if kinds[at] == "identifier" and values[at] == word:
-                names[word] = "identifier"
-    # White space has an empty kind.
+        lexicon, at = _lexicon(True, *_SPELLING(dialect)), len(_HYPHENS)
+    columns = _read(text, at, lexicon, dialect)
     end = len(text)
     limit = 0 if dialect.max_tokens == "any" else int(dialect.max_tokens)
-    if limit and (beyond := [*compress(starts, kinds)][limit : limit + 1]):
+    if limit and (beyond := columns.starts[limit : limit + 1]):
         raise errors.SelectorLimitError(
             f"the selector has more than {limit} words and symbols",
             selector=text,
             span=(beyond[0], end),
             hint="split it into several subscriptions, or compile with dialect.replace(max_tokens='any')",
         )
-    return Tokens(
-        [*compress(kinds, kinds), "end"],
-        [*compress(values, kinds), ""],
-        [*compress(starts, kinds), end],
-        [*compress(stops, kinds), end],
-    )
+    columns.kinds.append("end")
+    columns.values.append("")
+    columns.starts.append(end)
+    columns.stops.append(end)
+    return columns
 
 
-def _token(text: str, span: Span, word: str, dialect: Dialect, groups: str) -> tuple[str, str | int | float | bytes]:
+def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
+    """Read the tokens from a place on, but for the end; types of locals stand in lexer.pxd."""
+    known, classes, parts, names = lexicon.known, lexicon.classes, lexicon.parts, lexicon.names
+    kinds: list[str] = []
+    values: list[Any] = []
+    starts: list[int] = []
+    stops: list[int] = []
+    size = len(text)
+    while at < size:
+        start = at
+        one = text[at]
+        at += 1
+        what = classes[ord(one)] if one < "\x80" else "-"
+        if what == "s":
+            continue
+        kind: str | None = None
+        value: Any = None
+        if what == "n":
+            while at < size and text[at] < "\x80" and parts[ord(text[at])] == "n":
+                at += 1
+            # Behind a point the name may go on, and so it may with a letter that is not of ASCII.
+            if at == size or (text[at] < "\x80" and text[at] != "."):
+                value = text[start:at]
+                kind = names.get(value)
+                if kind is None:
+                    kind = _kind_of_name(text, (start, at), value, lexicon, dialect)
+        elif what == "'":
+            is_doubled = False
+            while at < size:
+                if text[at] == "'":
+                    if at + 1 == size or text[at + 1] != "'":
+                        kind = "string"
+                        break
+                    is_doubled = True
+                    at += 1
+                at += 1
+            value = text[start + 1 : at]
+            if is_doubled:
+                value = value.replace("''", "'")
+            at += 1
+        elif what == "d":
+            number = ord(one) - 48
+            while at < size and "0" <= text[at] <= "9" and at - start < 18 and number > 0:
+                number = number * 10 + ord(text[at]) - 48
+                at += 1
+            if at == size or (text[at] < "\x80" and not text[at].isalnum() and text[at] not in "_$."):
+                kind, value = "exact", number
+        elif what == "1":
+            value = one
+            kind = known[value]
+        elif what == "2":
+            value = text[start : start + 2]
+            kind = known.get(value)
+            if kind is None:
+                value = one
+                kind = known[value]
+            at = start + len(value)
+        if kind is None:
+            word = lexicon.words.match(text, start).group()  # type: ignore[union-attr]
+            at = start + len(word)
+            kind, value = _kind_of(text, (start, at), word, lexicon, dialect)
+            if not kind:  # white space
+                continue
+        kinds.append(kind)
+        values.append(value)
+        starts.append(start)
+        stops.append(at)
+        if kind == "damage" or (kind == "unreadable" and one == "'"):
+            break  # nothing is read behind what is no word
+    return Tokens(kinds, values, starts, stops)
+
+
+def _kind_of_name(text: str, span: Span, word: str, lexicon: _Lexicon, dialect: Dialect) -> str:
+    """Return the kind of a name of ASCII, or of a keyword."""
+    kind = lexicon.known.get(word)
+    if kind is None:
+        kind = word.upper()
+        if kind in lexicon.reserved:
+            if dialect.keyword_case != "any":  # in capitals it would be known
+                raise not_in_capitals(text, span)
+            return kind
+        kind = "identifier"
+    if len(word) <= _LONGEST:
+        if len(lexicon.names) > _REMEMBERED:
+            lexicon.names.clear()
+        lexicon.names[word] = kind
+    return kind
+
+
+def _kind_of(text: str, span: Span, word: str, lexicon: _Lexicon, dialect: Dialect) -> tuple[str, Any]:
+    """Return the kind and value of a word that the expression found; of white space no kind."""
+    kind = lexicon.known.get(word)
+    if kind is not None:
+        return kind, word
+    if word.isidentifier() and word.isascii():
+        return _kind_of_name(text, span, word, lexicon, dialect), word
+    try:
+        return _token(text, span, word, dialect, lexicon.words)
+    except errors.SelectorSyntaxError as error:
+        if dialect.rest == "error":
+            raise
+        # A number that is not read is no error, nor is the string before the last of three apostrophes.
+        is_number = word[0] in ".0123456789" and len(word) > 1
+        is_string = word == "'" and "'" in text[span[1] :]
+        return "unreadable" if is_number or is_string else "damage", error
+
+
+def _token(
+    text: str, span: Span, word: str, dialect: Dialect, groups: re.Pattern[str]
+) -> tuple[str, str | int | float | bytes]:
     """Return the kind and value of a word that is neither known nor a string nor a plain name."""
     start, stop = span
     if "1" <= word[0] <= "9" and word.isdecimal() and len(word) < 19:
         if dialect.numbers == "java":
             _check_number_end(text, start, stop)
         return "exact", int(word)
-    group = str(re.compile(groups, re.DOTALL).match(text, start).lastgroup)  # type: ignore[union-attr]
+    group = str(groups.match(text, start).lastgroup)  # type: ignore[union-attr]
     match group:
         case "space":
             return "", word

@@ -73,6 +73,10 @@ def _repr(self: Node) -> str:
     return f"{type(self).__name__}<{unparse(self)}>"
 
 
+_Row = TypeVar("_Row")
+# A row of fields from a tuple of them, in half the time its class takes; compiled modules have it in C (_rows.pxd).
+row: Callable[[type[_Row], tuple[Any, ...]], _Row] = tuple.__new__  # type: ignore[assignment]
+
 _Class = TypeVar("_Class", bound=type)
 
 
@@ -322,13 +326,17 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
 
 
 _FAILING = frozenset((Sign, Arithmetic, Computed))
+_ERR = Truth.ERR
 _TESTS = frozenset((Identifier, Comparison, Between, In, Like))
 
 
 def may_err(order: Sequence[Node]) -> bool:
     """Report whether some of the nodes of a tree may be ERR: none is without these, if no test is by itself."""
-    outcomes = [node.other for node in order if type(node) in _TESTS]  # type: ignore[union-attr]
-    return Truth.ERR in outcomes or not _FAILING.isdisjoint(map(type, order))
+    for node in order:
+        kind = type(node)
+        if kind in _FAILING or (kind in _TESTS and node.other is _ERR):  # type: ignore[union-attr]
+            return True
+    return False
 
 
 def with_children(node: Node, below: Sequence[Node]) -> Node:

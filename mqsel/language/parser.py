@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
+
+import cython  # type: ignore[import-untyped]
 
 from mqsel import errors
 from mqsel.language.dialect import Core, Dialect, core_of, kept
@@ -70,8 +72,8 @@ _TRUTHS = {"TRUE": True, "FALSE": False}
 # What ends a comparison, so that nothing can follow its right side.
 _FINISHED = frozenset(["AND", "OR", ")", "end"])
 
-# A node from its fields, in half the time its class takes.
-_node: Callable[[type, tuple[Any, ...]], Any] = tuple.__new__
+if not cython.compiled:
+    from mqsel.language.nodes import row
 
 _KLEENE = "kleene"
 _REST = "rest"  # where a comparison ends that does not go on with what follows
@@ -168,14 +170,15 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
     Raises: as `parse`.
     """
     try:
-        order = _Parser(text, scan(text, dialect), dialect).selector()
+        parser = _Parser(text, scan(text, dialect), dialect)
+        order = parser.selector()
         if dialect.static_types != "jms":
             check_parsed(order, text, dialect)
         if dialect.max_depth != "any":
             check_depth(order, text, dialect)
         if dialect.text_numbers == "compared":
             order = walk(with_conversions(order))
-        return order if core_of(dialect).is_plain else walk(settled(order[-1], dialect))
+        return order if parser.core.is_plain else walk(settled(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]
@@ -243,7 +246,7 @@ class _Parser:
             start = self.start = self.starts[at]
             if kind == "identifier":
                 self.at = at + 1
-                name: Identifier = _node(Identifier, (self.values[at], (start, self.stops[at]), self.other))
+                name: Identifier = row(Identifier, (self.values[at], (start, self.stops[at]), self.other))
                 self.order.append(name)
                 # "name relation literal" at once: most selectors consist of these, and parsing takes a third less.
                 if (
@@ -256,7 +259,7 @@ class _Parser:
                     literal = self.literal(at + 2)
                     self.start = start
                     span = (start, self.stops[at + 2])
-                    made: Comparison = _node(Comparison, (kinds[at + 1], name, literal, span, self.other, False))
+                    made: Comparison = row(Comparison, (kinds[at + 1], name, literal, span, self.other, False))
                     self.order.append(made)
                     return made, PREDICATE
                 return name, PRIMARY
@@ -264,7 +267,7 @@ class _Parser:
                 return self.literal(at), PRIMARY
             if kind in _TRUTHS:
                 self.at = at + 1
-                truth = Literal("boolean", _TRUTHS[kind], (start, self.stops[at]))
+                truth = row(Literal, ("boolean", _TRUTHS[kind], (start, self.stops[at])))
                 self.order.append(truth)
                 return truth, PRIMARY
             top = self.stack[-1]
@@ -351,7 +354,7 @@ class _Parser:
             else:
                 kind = "approximate"
                 value = out_of_range(self.text, (self.starts[at], stop), 1 << 63, self.dialect)
-        made: Literal = _node(Literal, (_LITERALS[kind], value, (start, stop)))
+        made: Literal = row(Literal, (_LITERALS[kind], value, (start, stop)))
         self.order.append(made)
         return made
 
@@ -467,21 +470,21 @@ class _Parser:
             match top.kind:
                 case "NOT":
                     self.depth -= 1
-                    left = _node(Not, (left, span))
+                    left = row(Not, (left, span))
                 case "sign":
                     self.depth -= 1
                     left = Sign(top.operators[0], left, span, self.core.null)
                 case "BETWEEN":
                     null = self.core.between[top.negated]
-                    left = Between(top.negated, operands[0], operands[1], left, span, self.other, null)
+                    left = row(Between, (top.negated, operands[0], operands[1], left, span, self.other, null))
                 case "LIKE":
                     left = Call("LIKE", top.negated, operands, span)
                 case "OR":
-                    left = _node(Or, (operands, span, _KLEENE))
+                    left = row(Or, (operands, span, _KLEENE))
                 case "AND":
-                    left = _node(And, (operands, span, _KLEENE))
+                    left = row(And, (operands, span, _KLEENE))
                 case relation if relation in RELATIONS:
-                    left = Comparison(relation, operands[0], left, span, self.other)
+                    left = row(Comparison, (relation, operands[0], left, span, self.other, False))
                 case _:
                     left = Arithmetic(tuple(top.operators), operands, span, self.core.null)
             self.order.append(left)
@@ -518,7 +521,9 @@ class _Parser:
             self.take("identifier" if is_word else "NULL", expected)
             span = (start, self.stops[self.at - 1])
             return (
-                IsNull(negated, left, span) if isinstance(left, Identifier) else Call("IS NULL", negated, (left,), span)
+                row(IsNull, (negated, left, span))
+                if isinstance(left, Identifier)
+                else Call("IS NULL", negated, (left,), span)
             )
         if kind == "IN":
             if self.dialect.in_operands == "any":
@@ -542,7 +547,7 @@ class _Parser:
         if kind == "LIKE":
             self.check_pattern(pattern, escape, at)
             if isinstance(left, Identifier):
-                return Like(negated, left, pattern, escape, span, self.other)
+                return row(Like, (negated, left, pattern, escape, span, self.other, "pattern", ""))
         texts = [Literal("string", pattern, (self.starts[at], self.stops[at]))]
         if escape is not None:
             texts.append(Literal("string", escape, (self.starts[self.at - 1], self.stops[self.at - 1])))
@@ -613,7 +618,8 @@ class _Parser:
                 break
             self.at += 1
         self.take(")", "',' or ')'")
-        return In(negated, identifier, tuple(choices), (start, self.stops[self.at - 1]), self.other)
+        span = (start, self.stops[self.at - 1])
+        return row(In, (negated, identifier, tuple(choices), span, self.other))
 
     def take(self, kind: str, expected: str) -> str:
         """Read a token of this kind. Returns its value, or its text."""

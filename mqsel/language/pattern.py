@@ -1,3 +1,4 @@
+# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """LIKE patterns taken apart, for the optimizer, the machine and Spark. Follows language §4 and §5.
 
 The escape takes the meaning from `_`, `%` and itself; before anything else, and at the end, it stands for itself.

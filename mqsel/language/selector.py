@@ -11,7 +11,7 @@ from typing import NamedTuple
 from mqsel.language.checker import MatchOption, Remarks, check, clock_readings, remark
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import Dialect, core_of
-from mqsel.language.nodes import Computed, Identifier, Node, of_core, unparse, walk, with_outcomes
+from mqsel.language.nodes import Computed, Identifier, Node, of_core, row, unparse, walk, with_outcomes
 from mqsel.language.parser import parse_in_order
 from mqsel.values import Truth
 
@@ -82,6 +82,8 @@ class Selector(NamedTuple):
 
     def of_core(self) -> "Selector":
         """Return the selector with tests of the core for those of a product, where these have them."""
+        if Computed not in map(type, self.order):
+            return self
         if not any(type(node) is Computed and node.core is not None for node in self.order):
             return self
         node = of_core(self.node)
@@ -102,7 +104,7 @@ def read_anew(text: str, dialect: Dialect) -> "Selector":
     Raises: SelectorError: what `parse` and `check` refuse.
     """
     order = parse_in_order(text, dialect)
-    return Selector(text, dialect, order[-1], order, *check(order, text, dialect))
+    return row(Selector, (text, dialect, order[-1], order, *check(order, text, dialect), False))
 
 
 @functools.lru_cache(_CACHE_SIZE)

@@ -12,9 +12,14 @@ import enum
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
+import cython  # type: ignore[import-untyped]
+
 from mqsel.language.nodes import Arithmetic, Computed, Identifier, Literal, Node, children, walk
 from mqsel.language.operators import FAILING
 from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, TEST, Values, common, outside, unite
+
+if not cython.compiled:
+    from mqsel.language.nodes import row
 
 
 class Leaf(NamedTuple):
@@ -147,7 +152,7 @@ def leaf(subject: Node, values: Values) -> Formula:
         return NEVER if values == NOTHING else ALWAYS
     if whole is RESULT and values._replace(error=False) in (NOTHING, _NO_ERROR) and not divides(subject):
         return ALWAYS if values.poison else NEVER
-    return Leaf(subject, values)
+    return row(Leaf, (subject, values))
 
 
 def any_of(parts: Iterable[Formula]) -> Formula:
@@ -189,7 +194,7 @@ def _flat(connective: _Connective, parts: Iterable[Formula]) -> Formula:
                     return one
                 if one is not neutral:
                     joined.append(one)
-    return neutral if not joined else joined[0] if len(joined) == 1 else connective(tuple(joined))
+    return neutral if not joined else joined[0] if len(joined) == 1 else row(connective, (tuple(joined),))
 
 
 def _merged(connective: _Connective, group: Sequence[Formula]) -> list[Formula]:
@@ -277,7 +282,7 @@ def complement_in(formula: Formula, memory: Memory) -> Formula:
 
 def _other_leaf(one: Leaf | Relation) -> Formula:
     if isinstance(one, Leaf):
-        return Leaf(one.subject, outside(one.values, whole_of(one.subject)))
+        return row(Leaf, (one.subject, outside(one.values, whole_of(one.subject))))
     return one._replace(outcomes=outcomes_of(one.left, one.right) ^ one.outcomes)
 
 

@@ -83,6 +83,8 @@ def _integers_around(constant: float) -> Interval:
 
 def _floats_around(constant: float) -> Interval:
     """Return the floats beside a constant: an INT64 becomes a float; beside a double a float becomes a double."""
+    if isinstance(constant, int) and abs(constant) <= 1 << 24:
+        return float(constant), float(constant)
     near = float(Float32(constant)) + 0.0
     if isinstance(constant, int) or near == constant:
         return near, near

@@ -27,7 +27,9 @@ from __future__ import annotations
 import functools
 import typing
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import NamedTuple
+
+import cython  # type: ignore[import-untyped]
 
 from mqsel.language.checker import Value, apply, compared, literal_value
 from mqsel.language.nodes import (
@@ -89,6 +91,9 @@ from mqsel.logic.sets import (
     outside,
 )
 from mqsel.values import KINDS, Truth
+
+if not cython.compiled:
+    from mqsel.language.nodes import row
 
 __all__ = [
     "ALWAYS",
@@ -226,16 +231,16 @@ def _only(value: typing.Any) -> frozenset[typing.Any]:
 
 
 def _of_strings(texts: Texts) -> Values:
-    return Values(False, _NO_BOOLEANS, (), _NO_FLOATS, _NO_FLOATS, texts, _NO_TEXTS, False, False)
+    return row(Values, (False, _NO_BOOLEANS, (), _NO_FLOATS, _NO_FLOATS, texts, _NO_TEXTS, False, False))
 
 
 def _of_bytes(texts: Texts) -> Values:
-    return Values(False, _NO_BOOLEANS, (), _NO_FLOATS, _NO_FLOATS, _NO_TEXTS, texts, False, False)
+    return row(Values, (False, _NO_BOOLEANS, (), _NO_FLOATS, _NO_FLOATS, _NO_TEXTS, texts, False, False))
 
 
 def _flipped(made: Normal) -> Normal:
     """NOT."""
-    return Normal(made.false, made.true, made.error, made.mismatch)
+    return row(Normal, (made.false, made.true, made.error, made.mismatch))
 
 
 def _mismatched(other: Truth, mismatch: Formula, false: Formula, error: Formula) -> Normal:
@@ -244,7 +249,7 @@ def _mismatched(other: Truth, mismatch: Formula, false: Formula, error: Formula)
         false = any_of([false, mismatch])
     elif other is Truth.ERR:
         error = any_of([error, mismatch])
-    return Normal(mismatch if other is Truth.TRUE else NEVER, false, error, mismatch)
+    return row(Normal, (mismatch if other is Truth.TRUE else NEVER, false, error, mismatch))
 
 
 def _met(made: Normal, within: Formula) -> Normal:
@@ -332,7 +337,7 @@ class Writer:
                 of_below = _T | _F | wanted & _M | (_E if self.may_err else 0)
             elif type(node) is And or type(node) is Or:
                 below = _operands(node)
-                of_below = self.of_operands(wanted, is_and=type(node) is And)
+                of_below = self.of_operands(wanted, type(node))
             elif type(node) is Not:
                 below, of_below = [(node.operand, True)], wanted
             else:
@@ -361,9 +366,9 @@ class Writer:
         made = _flipped(operands[0]) if type(node) is Not else self.connective(node, operands, TRUTHS)
         return made._replace(mismatch=NEVER)
 
-    def of_operands(self, wanted: int, *, is_and: bool) -> int:
+    def of_operands(self, wanted: int, connective: type) -> int:
         """Return the parts of the operands of a chain that are wanted for those of the chain."""
-        found = _OF_OPERANDS[wanted] if is_and else _OF_NEGATED[_OF_OPERANDS[_OF_NEGATED[wanted]]]
+        found = _OF_OPERANDS[wanted] if connective is And else _OF_NEGATED[_OF_OPERANDS[_OF_NEGATED[wanted]]]
         return found if self.may_err else found & ~_E
 
     def remembered(self, node: Node, wanted: int) -> Normal | None:
@@ -417,24 +422,24 @@ class Writer:
         if isinstance(node, Between):
             return self.between(node, wanted)
         if isinstance(node, In):
-            texts = Texts(frozenset(node.choices), frozenset(), node.negated)
+            texts = row(Texts, (frozenset(node.choices), frozenset(), node.negated))
             return self.text(self.read(node.identifier.name), "string", texts, node.other, wanted)
         if isinstance(node, Like):
             parts = segments(node.pattern, node.escape)
             like, text = shape(parts)
             texts = PROPERTY.strings._replace(negated=not node.negated)
             if like == "exact":
-                texts = Texts(_only(text), frozenset(), node.negated)
+                texts = row(Texts, (_only(text), frozenset(), node.negated))
             elif like != "prefix" or text:
-                texts = Texts(frozenset(), _only(tuple(map(tuple, parts))), node.negated)
+                texts = row(Texts, (frozenset(), _only(tuple(map(tuple, parts))), node.negated))
             return self.text(self.read(node.identifier.name), "string", texts, node.other, wanted)
         if isinstance(node, IsNull):
-            null = Leaf(self.read(node.identifier.name), _NULL)
-            made = Normal(null, Leaf(null.subject, _PRESENT), NEVER, NEVER)
+            null = row(Leaf, (self.read(node.identifier.name), _NULL))
+            made = row(Normal, (null, row(Leaf, (null.subject, _PRESENT)), NEVER, NEVER))
             return _flipped(made) if node.negated else made
         if isinstance(node, Computed):
             test = self.computed(node)
-            return Normal(Leaf(test, _TRUE), Leaf(test, _FALSE), Leaf(test, _ERROR), NEVER)
+            return row(Normal, (row(Leaf, (test, _TRUE)), row(Leaf, (test, _FALSE)), row(Leaf, (test, _ERROR)), NEVER))
         if isinstance(node, Identifier):
             return self.constant("=", self.read(node.name), Literal("boolean", value=True), node.other, wanted)
         assert isinstance(node, Literal)
@@ -456,7 +461,7 @@ class Writer:
         assert isinstance(node, (And, Or))
         is_and = type(node) is And
         if node.rule == "kleene":
-            return self.chain(operands, wanted, is_and=is_and)
+            return self.chain(operands, wanted, type(node))
         if not is_and:
             operands = [*map(_flipped, operands)]
         true, error = all_of([one.true for one in operands]), any_of([one.error for one in operands])
@@ -471,10 +476,11 @@ class Writer:
             false, error, mismatch = [
                 ladder((one[part], on) for one, on in zip(operands, goes_on, strict=True)) for part in (1, 2, 3)
             ]
-        return Normal(true, false, error, mismatch) if is_and else Normal(false, true, error, mismatch)
+        return row(Normal, (true, false, error, mismatch)) if is_and else row(Normal, (false, true, error, mismatch))
 
-    def chain(self, operands: list[Normal], wanted: int, *, is_and: bool) -> Normal:
+    def chain(self, operands: list[Normal], wanted: int, connective: type) -> Normal:
         """AND: the first operand that is FALSE or ERR decides. OR is the AND of negations, negated."""
+        is_and = connective is And
         if not is_and:
             operands = [*map(_flipped, operands)]
             wanted = _OF_NEGATED[wanted]
@@ -495,7 +501,7 @@ class Writer:
                     false = ladder((one.false, self.outside(one.error)) for one in operands)
                 if wanted & _E:
                     error = ladder((one.error, self.outside(one.false)) for one in operands[: last + 1])
-        return Normal(true, false, error, mismatch) if is_and else Normal(false, true, error, mismatch)
+        return row(Normal, (true, false, error, mismatch)) if is_and else row(Normal, (false, true, error, mismatch))
 
     # ---- tests -------------------------------------------------------------------------------------------------------
 
@@ -511,19 +517,19 @@ class Writer:
             if type(subject) is not Identifier:
                 error = self.fault(subject, is_poison_too=other is Truth.ERR)
             elif other is Truth.ERR:
-                error = Leaf(subject, _MISMATCHES[kind])
+                error = row(Leaf, (subject, _MISMATCHES[kind]))
         mismatch = NEVER
         if wanted & _M:
             mismatch = leaf(subject, _MISMATCHES[kind] if type(subject) is Identifier else _POISON)
-        return Normal(true, false, error, mismatch)
+        return row(Normal, (true, false, error, mismatch))
 
     def text(self, subject: Node, kind: str, texts: Texts, other: Truth, wanted: int) -> Normal:
         """Write a test that is TRUE of *texts* and FALSE of the other strings, or byte strings."""
         lane = _of_strings if kind == "string" else _of_bytes
         if wanted == _T and texts.points and other is not Truth.TRUE:  # then it is neither nothing nor all
-            return Normal(Leaf(subject, lane(texts)), NEVER, NEVER, NEVER)
+            return row(Normal, (row(Leaf, (subject, lane(texts))), NEVER, NEVER, NEVER))
         found = lane(texts) if wanted & _T else NOTHING
-        rest = lane(Texts(texts.points, texts.patterns, not texts.negated)) if wanted & _F else NOTHING
+        rest = lane(row(Texts, (texts.points, texts.patterns, not texts.negated))) if wanted & _F else NOTHING
         return self.test(subject, kind, found, rest, other, wanted)
 
     def fault(self, subject: Node, *, is_poison_too: bool = False) -> Formula:
@@ -537,18 +543,18 @@ class Writer:
                 Conversion: _NULL._replace(poison=is_poison_too),
             }
             read = [node for node in walk(subject, (Arithmetic, Sign)) if type(node) in lanes]
-            return any_of(Leaf(node, lanes[type(node)]) for node in read)
+            return any_of(row(Leaf, (node, lanes[type(node)])) for node in read)
         return leaf(subject, NOTHING._replace(null=null_is_error, error=may_divide, poison=is_poison_too))
 
     def null(self, subject: Node) -> Formula:
         """Return where *subject* is NULL, and so not ERR."""
         if type(subject) is Identifier:
-            return Leaf(subject, _NULL)
+            return row(Leaf, (subject, _NULL))
         if _null_is_error(subject):
             return NEVER
         if divides(subject):
-            return Leaf(subject, _NULL)
-        return any_of(Leaf(node, _NULL) for node in walk(subject) if type(node) is Identifier)
+            return row(Leaf, (subject, _NULL))
+        return any_of(row(Leaf, (node, _NULL)) for node in walk(subject) if type(node) is Identifier)
 
     # ---- comparisons -------------------------------------------------------------------------------------------------
 
@@ -577,8 +583,8 @@ class Writer:
         if type(subject) is not Identifier and kind != "number":
             return _mismatched(other, leaf(subject, _COMPUTED), NEVER, self.fault(subject))
         if isinstance(value, (str, bytes)):
-            points = cast("frozenset[str] | frozenset[bytes]", _only(value))
-            return self.text(subject, kind, Texts(points, frozenset(), operator == "<>"), other, wanted)
+            points: frozenset[str] | frozenset[bytes] = _only(value)
+            return self.text(subject, kind, row(Texts, (points, frozenset(), operator == "<>")), other, wanted)
         if isinstance(value, bool):
             found, rest = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)
             return self.test(subject, kind, found, rest, other, wanted)
@@ -593,7 +599,7 @@ class Writer:
         holds = possible & _HOLDS[operator]
         fails = comparable ^ holds
         differs = possible & (COMPARABLE | Compared.MISMATCH) ^ comparable
-        mismatch = Relation(left, right, differs)
+        mismatch = row(Relation, (left, right, differs))
         error = [self.fault(left), self.fault(right)]
         if other is Truth.FALSE:
             fails |= differs
@@ -601,7 +607,9 @@ class Writer:
             holds |= differs
         elif other is Truth.ERR:
             error.append(mismatch)
-        return Normal(Relation(left, right, holds), Relation(left, right, fails), any_of(error), mismatch)
+        return row(
+            Normal, (row(Relation, (left, right, holds)), row(Relation, (left, right, fails)), any_of(error), mismatch)
+        )
 
     def beside(self, operator: str, left: Normal, right: Node | Normal, other: Truth, *, is_mirrored: bool) -> Normal:
         """Compare a condition, as the boolean that it is, with another, or with a property that may be none.
@@ -612,8 +620,8 @@ class Writer:
         mismatch, known = NEVER, any_of([left.true, left.false])
         within = left.mismatch
         if isinstance(right, Identifier):
-            mismatch = all_of([known, Leaf(right, _MISMATCHES["boolean"])])
-            right = Normal(Leaf(right, _TRUE), Leaf(right, _FALSE), NEVER, NEVER)
+            mismatch = all_of([known, row(Leaf, (right, _MISMATCHES["boolean"]))])
+            right = row(Normal, (row(Leaf, (right, _TRUE)), row(Leaf, (right, _FALSE)), NEVER, NEVER))
         elif isinstance(right, Literal) and right.kind == "boolean":
             right = self.predicate(right, ALL_PARTS)
         elif isinstance(right, Literal):
@@ -638,11 +646,12 @@ class Writer:
         signs = BOUNDS[node.negated]
         if wanted == _T and not node.negated and type(operand) is Identifier and type(low) is type(high) is Literal:
             bounds = [_numbers(one.value, NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
-            return Normal(leaf(operand, common_numbers(*bounds)), NEVER, NEVER, NEVER)
-        parts = self.of_operands(wanted, is_and=not node.negated)
+            return row(Normal, (leaf(operand, common_numbers(*bounds)), NEVER, NEVER, NEVER))
+        connective = Or if node.negated else And
+        parts = self.of_operands(wanted, connective)
         ends = zip(signs, (low, high), strict=True)
         tests = [self.comparison(sign, operand, bound, node.other, parts) for sign, bound in ends]
-        made = self.chain(tests, wanted, is_and=not node.negated)
+        made = self.chain(tests, wanted, connective)
         if node.null is None or wanted == (_F if node.negated else _T):
             return made
         # All three are computed, and looked at for NULL, before any two of them are compared.
@@ -655,8 +664,8 @@ class Writer:
         error = any_of([fault, all_of([present, made.error])])
         mismatch = all_of([sound, present, made.mismatch])
         if node.negated:
-            return Normal(all_of([sound, any_of([null, made.true])]), made.false, error, mismatch)
-        return Normal(made.true, all_of([sound, any_of([null, made.false])]), error, mismatch)
+            return row(Normal, (all_of([sound, any_of([null, made.true])]), made.false, error, mismatch))
+        return row(Normal, (made.true, all_of([sound, any_of([null, made.false])]), error, mismatch))
 
     # ---- operands ----------------------------------------------------------------------------------------------------
 

@@ -12,8 +12,13 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+import cython  # type: ignore[import-untyped]
+
 from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis, Intervals, beside, gaps, has_number, overlap, united
 from mqsel.values import Float32
+
+if not cython.compiled:
+    from mqsel.language.nodes import row
 
 Pattern = tuple[tuple[str | None, ...], ...]  # the segments of `mqsel.language.pattern`
 
@@ -85,8 +90,8 @@ def numbers(constant: int | float, chosen: Sequence[bool]) -> Values:
         return NUMBERS if nan else NOTHING
     return _of_numbers(
         beside(constant, INT64, ordered),
-        Floats(beside(constant, FLOAT, ordered), nan),
-        Floats(beside(constant, DOUBLE, ordered), nan),
+        row(Floats, (beside(constant, FLOAT, ordered), nan)),
+        row(Floats, (beside(constant, DOUBLE, ordered), nan)),
     )
 
 
@@ -141,7 +146,7 @@ def unite_texts(many: Sequence[Texts]) -> Texts | None:
     # What is left out of a union is what each of the negated leaves out. Those without patterns come first.
     left_out = sorted((one for one in many if one.negated), key=lambda one: len(one.patterns))
     if not left_out:
-        return Texts(points, patterns, negated=False)  # type: ignore[arg-type]
+        return row(Texts, (points, patterns, False))
     if len(many) > 1 and _is_much(many):
         return None
     texts: frozenset[str | bytes] = left_out[0].points
@@ -154,7 +159,7 @@ def unite_texts(many: Sequence[Texts]) -> Texts | None:
     likes -= patterns
     if likes and (patterns or _matched(points, likes)):
         return None
-    return Texts(texts - points - _matched(texts, patterns), likes, negated=True)  # type: ignore[arg-type]
+    return row(Texts, (texts - points - _matched(texts, patterns), likes, True))
 
 
 # ---- all lanes -------------------------------------------------------------------------------------------------------
@@ -179,7 +184,7 @@ NOTHING = Values(
 
 def _of_numbers(integers: Intervals, floats32: Floats, floats64: Floats) -> Values:
     """Return a set of nothing but numbers, in a tenth of the time of _replace."""
-    return Values(False, NOTHING.booleans, integers, floats32, floats64, _NO_TEXTS, _NO_TEXTS, False, False)
+    return row(Values, (False, NOTHING.booleans, integers, floats32, floats64, _NO_TEXTS, _NO_TEXTS, False, False))
 
 
 NUMBERS = NOTHING._replace(integers=(INT64[:2],), floats32=_ALL_FLOATS, floats64=_ALL_FLOATS)
@@ -193,13 +198,13 @@ TEST = NOTHING._replace(null=True, booleans=(True, True), error=True)
 def _other_floats(floats: Floats, axis: Axis) -> Floats:
     if floats in (_NO_FLOATS, _ALL_FLOATS):
         return _NO_FLOATS if floats.nan else _ALL_FLOATS
-    return Floats(gaps(floats.intervals, axis), not floats.nan)
+    return row(Floats, (gaps(floats.intervals, axis), not floats.nan))
 
 
 def _other_texts(texts: Texts) -> Texts:
     if not texts.points and not texts.patterns:
         return _NO_TEXTS if texts.negated else _ALL_TEXTS
-    return Texts(texts.points, texts.patterns, not texts.negated)
+    return row(Texts, (texts.points, texts.patterns, not texts.negated))
 
 
 def outside(values: Values, whole: Values) -> Values:
@@ -208,16 +213,19 @@ def outside(values: Values, whole: Values) -> Values:
         false, true = values.booleans
         return NOTHING._replace(null=not values.null, booleans=(not false, not true), error=not values.error)
     is_property = whole is PROPERTY
-    return Values(
-        not values.null,
-        (not values.booleans[0], not values.booleans[1]) if is_property else (False, False),
-        gaps(values.integers, INT64) if values.integers else NUMBERS.integers,
-        _other_floats(values.floats32, FLOAT),
-        _other_floats(values.floats64, DOUBLE),
-        _other_texts(values.strings) if is_property else _NO_TEXTS,
-        _other_texts(values.bytes) if is_property else _NO_TEXTS,
-        not is_property and not values.poison,
-        not is_property and not values.error,
+    return row(
+        Values,
+        (
+            not values.null,
+            (not values.booleans[0], not values.booleans[1]) if is_property else (False, False),
+            gaps(values.integers, INT64) if values.integers else NUMBERS.integers,
+            _other_floats(values.floats32, FLOAT),
+            _other_floats(values.floats64, DOUBLE),
+            _other_texts(values.strings) if is_property else _NO_TEXTS,
+            _other_texts(values.bytes) if is_property else _NO_TEXTS,
+            not is_property and not values.poison,
+            not is_property and not values.error,
+        ),
     )
 
 
@@ -273,8 +281,8 @@ def common_numbers(one: Values, other: Values) -> Values:
     """Return the intersection of two sets that have nothing but numbers."""
     return _of_numbers(
         overlap(one.integers, other.integers),
-        Floats(overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan),
-        Floats(overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan),
+        row(Floats, (overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan)),
+        row(Floats, (overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan)),
     )
 
 
@@ -283,16 +291,21 @@ def _joined(many: Sequence[Values], strings: Texts) -> Values:
     assert texts is not None  # byte strings have no patterns
 
     def floats(lane: list[Floats], axis: Axis) -> Floats:
-        return Floats(united(chain.from_iterable(one.intervals for one in lane), axis), any(one.nan for one in lane))
+        return row(
+            Floats, (united(chain.from_iterable(one.intervals for one in lane), axis), any(one.nan for one in lane))
+        )
 
-    return Values(
-        any(one.null for one in many),
-        (any(one.booleans[0] for one in many), any(one.booleans[1] for one in many)),
-        united(chain.from_iterable(one.integers for one in many), INT64),
-        floats([one.floats32 for one in many], FLOAT),
-        floats([one.floats64 for one in many], DOUBLE),
-        strings,
-        texts,
-        any(one.poison for one in many),
-        any(one.error for one in many),
+    return row(
+        Values,
+        (
+            any(one.null for one in many),
+            (any(one.booleans[0] for one in many), any(one.booleans[1] for one in many)),
+            united(chain.from_iterable(one.integers for one in many), INT64),
+            floats([one.floats32 for one in many], FLOAT),
+            floats([one.floats64 for one in many], DOUBLE),
+            strings,
+            texts,
+            any(one.poison for one in many),
+            any(one.error for one in many),
+        ),
     )

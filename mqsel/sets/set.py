@@ -113,7 +113,8 @@ class _Formulas(Generic[K]):
             found = known.get(text)
             if found is None:
                 selector = _selector(key, text, dialect)
-                names = {name: _spelled(read, selector.naming) for name, read in selector.names.items()}
+                naming = selector.naming
+                names = {name: _spelled(read, naming) for name, read in selector.names.items()}
                 found = writer.true_of(selector, names), selector.match_option
                 if text not in seen:  # most texts stand there once: the collector would walk what is kept of them
                     seen.add(text)

@@ -1,0 +1,23 @@
+"""Types of the loop over characters, which as objects would take longer than the expression that it spares."""
+
+cimport cython
+
+
+@cython.locals(
+    at=cython.Py_ssize_t,
+    start=cython.Py_ssize_t,
+    size=cython.Py_ssize_t,
+    one=cython.Py_UCS4,
+    what=cython.Py_UCS4,
+    number=cython.longlong,
+    is_doubled=cython.bint,
+    classes=str,
+    parts=str,
+    known=dict,
+    names=dict,
+    kinds=list,
+    values=list,
+    starts=list,
+    stops=list,
+)
+cdef object _read(str text, Py_ssize_t at, object lexicon, object dialect)

@@ -1,0 +1,3 @@
+"""Rows are made in C."""
+
+from mqsel._rows cimport row

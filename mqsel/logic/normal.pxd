@@ -1,0 +1,28 @@
+"""Types of the writer of formulas: what it remembers is read by place, not by name."""
+
+from mqsel._rows cimport row
+
+
+cdef class Writer:
+    cdef dict subjects  # one object for equal trees
+    cdef dict tests  # normal forms, by what they say
+    cdef set seen  # hashes of what has been written
+    cdef dict memory  # complements
+    cdef object names  # what to call properties
+    cdef bint may_err  # whether any part of a selector can be ERR
+
+    cpdef write(self, object selector, object names, int wanted)
+    cpdef condition(self, object root, int wanted)
+    cdef int of_operands(self, int wanted, object connective) except -1
+    cdef remembered(self, object node, int wanted)
+    cdef remember(self, object said, object made)
+    cdef predicate(self, object node, int wanted)
+    cdef connective(self, object node, list operands, int wanted)
+    cdef chain(self, list operands, int wanted, object connective)
+    cdef test(self, object subject, str kind, object found, object rest, object other, int wanted)
+    cdef text(self, object subject, str kind, object texts, object other, int wanted)
+    cdef comparison(self, object operator, object left, object right, object other, int wanted)
+    cdef constant(self, str operator, object subject, object literal, object other, int wanted)
+    cdef between(self, object node, int wanted)
+    cdef read(self, object name)
+    cdef operand(self, object root)
