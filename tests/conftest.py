@@ -161,9 +161,14 @@ def _batch_of_many(text: str, properties: Properties, dialect: Dialect) -> str:
 
 
 def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
-    """Return a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE."""
+    """Return a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE.
+
+    Where AND ends at UNKNOWN under no NOT, what is behind it may make the NOT TRUE: there the set has the selector alone.
+    """
     lenient = dialect.replace(constant_false="accept", max_length=None)
-    texts = {"TRUE": text, "FALSE": f"NOT ({text}\n)"} if text.strip() else {"TRUE": text}  # a comment may end it
+    texts = {"TRUE": text}
+    if text.strip() and dialect.connectives != "matched":
+        texts["FALSE"] = f"NOT ({text}\n)"  # a comment may end it
     try:
         return mqsel.SelectorSet(texts, dialect=lenient)
     except mqsel.SelectorError:
@@ -172,23 +177,23 @@ def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
         raise
 
 
-def _found(selectors: mqsel.SelectorSet[str], text: str, properties: Properties) -> str:
+def _found(selectors: mqsel.SelectorSet[str], properties: Properties) -> str:
     """Return what a set finds: it cannot part UNKNOWN and ERR."""
     message = message_of(properties)
     found = selectors.match(message)
     assert selectors.scan(message) == found
-    return "".join(found) or ("UNKNOWN|ERR" if text.strip() else "UNKNOWN|ERR|FALSE")
+    return "".join(found) or ("UNKNOWN|ERR" if len(selectors) > 1 else "UNKNOWN|ERR|FALSE")
 
 
 def _in_a_set(text: str, properties: Properties, dialect: Dialect) -> str:
-    return _found(_set_of(text, dialect), text, properties)
+    return _found(_set_of(text, dialect), properties)
 
 
 def _in_a_saved_set(text: str, properties: Properties, dialect: Dialect) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "set")
         _set_of(text, dialect).save(path)
-        return _found(mqsel.SelectorSet.open(path), text, properties)
+        return _found(mqsel.SelectorSet.open(path), properties)
 
 
 def _normal_form(text: str, properties: Properties, dialect: Dialect) -> str:
