@@ -163,7 +163,7 @@ def _batch_of_many(text: str, properties: Properties, dialect: Dialect) -> str:
 def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
     """Return a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE.
 
-    Where AND ends at UNKNOWN under no NOT, what is behind it may make the NOT TRUE: there the set has the selector alone.
+    Where AND ends at UNKNOWN under no NOT, what is behind it may make the NOT TRUE: there the set has no NOT.
     """
     lenient = dialect.replace(constant_false="accept", max_length=None)
     texts = {"TRUE": text}

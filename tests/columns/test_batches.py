@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import gc
+import os
 import random
 import signal
 import struct
