@@ -77,6 +77,15 @@ def test_manual_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [*built.rglob("*.pyc")] == []
 
 
+def test_sources_need_no_cython(tmp_path: Path) -> None:
+    """Where the extensions are missing, as in a worker that was sent sources alone, they are named, and not Cython."""
+    shutil.copytree(ROOT / "mqsel", tmp_path / "mqsel", ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyd"))
+    asked = "import sys; sys.modules['cython'] = None; import mqsel"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=False)
+    assert "No module named 'mqsel.machine._" in done.stderr
+
+
 def test_contents_decide(build: Build) -> None:
     """A file that is younger builds nothing, another content and other flags do, and so does what was before."""
     assert build() == (True, "1")

@@ -15,6 +15,7 @@ Longer than 500 lines because one traversal and one way back to text serve all c
 import re
 from collections.abc import Callable, Sequence
 from operator import attrgetter, itemgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from mqsel.errors import Span
@@ -76,6 +77,9 @@ def _repr(self: Node) -> str:
 _Row = TypeVar("_Row")
 # A row of fields from a tuple of them, in half the time its class takes; compiled modules have it in C (_rows.pxd).
 row: Callable[[type[_Row], tuple[Any, ...]], _Row] = tuple.__new__  # type: ignore[assignment]
+
+# What stands for the module cython where it is not installed: nothing but a build needs it.
+interpreted = SimpleNamespace(compiled=False)
 
 _Class = TypeVar("_Class", bound=type)
 

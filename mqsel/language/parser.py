@@ -12,7 +12,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
-import cython  # type: ignore[import-untyped]
+try:
+    import cython  # type: ignore[import-untyped]
+except ModuleNotFoundError:
+    from mqsel.language.nodes import interpreted as cython
 
 from mqsel import errors
 from mqsel.language.dialect import Core, Dialect, core_of, kept

@@ -12,7 +12,10 @@ import enum
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-import cython  # type: ignore[import-untyped]
+try:
+    import cython  # type: ignore[import-untyped]
+except ModuleNotFoundError:
+    from mqsel.language.nodes import interpreted as cython
 
 from mqsel.language.nodes import Arithmetic, Computed, Identifier, Literal, Node, children, walk
 from mqsel.language.operators import FAILING

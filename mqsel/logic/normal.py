@@ -29,7 +29,10 @@ import typing
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import cython  # type: ignore[import-untyped]
+try:
+    import cython  # type: ignore[import-untyped]
+except ModuleNotFoundError:
+    from mqsel.language.nodes import interpreted as cython
 
 from mqsel.language.checker import Value, apply, compared, literal_value
 from mqsel.language.nodes import (

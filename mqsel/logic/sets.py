@@ -12,7 +12,10 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-import cython  # type: ignore[import-untyped]
+try:
+    import cython  # type: ignore[import-untyped]
+except ModuleNotFoundError:
+    from mqsel.language.nodes import interpreted as cython
 
 from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis, Intervals, beside, gaps, has_number, overlap, united
 from mqsel.values import Float32
