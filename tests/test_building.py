@@ -81,8 +81,8 @@ def test_sources_need_no_cython(tmp_path: Path) -> None:
     """Where the extensions are missing, as in a worker that was sent sources alone, they are named, and not Cython."""
     shutil.copytree(ROOT / "mqsel", tmp_path / "mqsel", ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyd"))
     asked = "import sys; sys.modules['cython'] = None; import mqsel"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", asked]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "No module named 'mqsel.machine._" in done.stderr
 
 
