@@ -212,7 +212,7 @@ class _Parser:
             self.find_is()
 
     def find_is(self) -> None:
-        """Make a keyword of each name IS that NULL or NOT NULL follows."""
+        """Turn each name IS that NULL or NOT NULL follows into a keyword."""
         names = [kind == "identifier" and value.upper() for kind, value in zip(self.kinds, self.values, strict=True)]
         for at, name in enumerate(names):
             if name == "IS" and names[at + 1 + (self.kinds[at + 1] == "NOT")] == "NULL":
