@@ -359,11 +359,7 @@ class _Reader:
             elif self.next("LIKE"):
                 tree = self.like(tree, negated)
             elif self.next("IN"):
-                self.want("(")
-                items = [("literal", ("string", _text(self.want("string"))))]
-                while self.next(","):
-                    items.append(("literal", ("string", _text(self.want("string")))))
-                self.want(")")
+                items = self.texts()
                 if tree[0] != "name":
                     raise Refused
                 tree = "in", tree, items, negated
@@ -375,6 +371,15 @@ class _Reader:
                         raise Refused
                     self.place = start
                 return tree
+
+    def texts(self) -> list[Tree]:
+        """Read a list of strings in parentheses."""
+        self.want("(")
+        items: list[Tree] = [("literal", ("string", _text(self.want("string"))))]
+        while self.next(","):
+            items.append(("literal", ("string", _text(self.want("string")))))
+        self.want(")")
+        return items
 
     def check_range(self, *parts: Tree) -> None:
         _, low, high = parts
@@ -452,12 +457,7 @@ class _Reader:
         if self.next("LIKE"):
             return self.like(tree, negated)
         if self.next("IN"):
-            self.want("(")
-            items = [("literal", ("string", _text(self.want("string"))))]
-            while self.next(","):
-                items.append(("literal", ("string", _text(self.want("string")))))
-            self.want(")")
-            return "in", tree, items, negated
+            return "in", tree, self.texts(), negated
         self.place = start
         return tree
 
