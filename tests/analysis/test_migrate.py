@@ -85,6 +85,13 @@ def test_measured_selectors() -> None:
             check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)
 
 
+def test_what_is_never_true_may_have_no_answer() -> None:
+    """FALSE elsewhere is no translation where the source has no answer for some messages."""
+    never = "a IS NULL AND a = 5 AND b * 2 > 1"
+    assert mqsel.migrate(never, "AZURE_SERVICE_BUS", "ROCKETMQ").verdict == "refused"
+    assert mqsel.migrate(never, "ACTIVEMQ", "ROCKETMQ").text == "FALSE"
+
+
 _README = (ROOT / "mqsel" / "analysis" / "README.md").read_text(encoding="utf-8")
 _ROWS = [line.strip("| ").split(" | ") for line in re.findall(r"(?m)^\| [A-Z_]+ \| [A-Z_]+ \| .*$", _README)]
 _QUICK = ("ACTIVEMQ", "ARTEMIS", "JMS")  # the rest takes a minute

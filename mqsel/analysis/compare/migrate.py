@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from mqsel.analysis.compare import Given, contract_of, satisfiable
+from mqsel.analysis.compare import Given, contract_of, satisfied, search, taken
 from mqsel.analysis.compare.canonical import RefusedError, canonical, named_in, names_of, possible
 from mqsel.analysis.compare.contract import Contract, header_of
 from mqsel.analysis.compare.meaning import (
@@ -35,7 +35,7 @@ from mqsel.analysis.explain import message_code
 from mqsel.analysis.readings import Reading, readings
 from mqsel.errors import ArgumentError, SelectorError, SelectorLimitError, type_name
 from mqsel.language.checker import remark
-from mqsel.language.dialect import Dialect, as_dialect
+from mqsel.language.dialect import Dialect, as_dialect, core_of
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -272,8 +272,13 @@ class _Migration:
     def refused(self, reason: str, advice: str) -> Migrated:
         """Return that it is refused; one that selects nothing today is FALSE elsewhere, whatever it reads."""
         source = self.source.replace(constant_false="accept")
-        today = satisfiable(unparse(possible(self.selector), source), dialect=source, given=self.given or Contract())
-        if today.message is None and today.is_decided and self.read("FALSE") is not None:
+        today = taken(unparse(possible(self.selector), source), source)
+        given = self.given or Contract()
+        is_never = satisfied(today, given).is_none
+        if is_never and not core_of(source).is_documented:  # without an answer it is not FALSE
+            strange = Meaning(today.selector.text, source).strange
+            is_never = search(given, (today,), (strange,), lambda _: True).is_none
+        if is_never and self.read("FALSE") is not None:
             return Migrated("translated", "FALSE", reason="it selects no message today: is it what was meant?")
         return Migrated("refused", reason=reason, advice=advice)
 
