@@ -20,6 +20,7 @@ import oracle
 import pytest
 from products.typed import product_of
 from products.typed import truth as product_truth
+from running import JAVA
 from strategies import JMS_PRESETS
 
 import mqsel
@@ -42,6 +43,9 @@ if find_spec("hypothesis"):
 # commands would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Drivers of Spark read it, also those that commands start.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

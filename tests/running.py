@@ -11,6 +11,9 @@ from mqsel.values import Float32, Int8, Int16, Int32, Truth
 
 JMS = mqsel.JMS
 INT64_MAX = (1 << 63) - 1
+# Of a JVM that lives for seconds, or compiles a class for each query: a second compiler and a parallel collector make the
+# tests of columns on Spark take twice as long.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 WRAPPERS: dict[str, Callable[[Any], Any]] = {"int8": Int8, "int16": Int16, "int32": Int32, "float32": Float32}

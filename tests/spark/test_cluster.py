@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from running import JAVA
 
 import mqsel
 from mqsel.machine.program import BUILD, VERSION
@@ -37,8 +38,6 @@ pytestmark = pytest.mark.cluster
 FULL = os.environ.get("MQSEL_CLUSTER") == "full"
 NUMBER = 1_000_000 if FULL else 100_000
 SECONDS = 240  # for a process; the slowest takes a fifth of it on two idle cores
-# Small clusters live for seconds: a second compiler and parallel collectors would cost more than they save.
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Djava.io.tmpdir="
 CONF = {
     "spark.ui.enabled": "false",
     "spark.log.level": "OFF",
@@ -212,7 +211,7 @@ def _kit(folder: Path) -> Kit:
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
-        "JAVA_TOOL_OPTIONS": f"{JAVA}{temporary}",
+        "JAVA_TOOL_OPTIONS": f"{JAVA} -XX:-UsePerfData -Djava.io.tmpdir={temporary}",
         "TMPDIR": str(temporary),
     }
     pyarrow = f"pyarrow=={importlib.metadata.version('pyarrow')}"

@@ -24,6 +24,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from running import JAVA
 
 import mqsel
 from mqsel.formats import records
@@ -36,7 +37,6 @@ pytestmark = pytest.mark.brokers
 HERE = Path(__file__).parent
 COUNT, LATER = 6_000, 1_000  # records before the stream begins, and after it was killed
 SECONDS = 120  # for any one thing; a machine with nothing else to do takes a fifth of it
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what lives for seconds is not worth a second compiler
 SELECTORS = {
     "heavy": "weight > 4000",
     "red cars": "JMSType = 'car' AND color LIKE 'r%'",
@@ -178,7 +178,7 @@ def _submit(program: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
     settings = {"spark.jars": jars, "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
     submit = [sys.executable, "-m", "pyspark.find_spark_home"]
     home = subprocess.run(submit, capture_output=True, text=True, check=True).stdout.strip()
-    command = [f"{home}/bin/spark-submit", "--master", "local[2]", "--driver-java-options", JAVA]
+    command = [f"{home}/bin/spark-submit", "--master", "local[2]"]
     command += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     environ = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
     return [*command, str(program), *arguments], environ
