@@ -11,8 +11,8 @@ from mqsel.values import Float32, Int8, Int16, Int32, Truth
 
 JMS = mqsel.JMS
 INT64_MAX = (1 << 63) - 1
-# Of a JVM that lives for seconds, or compiles a class for each query: tests of columns on Spark take half as long without
-# a second compiler and a parallel collector.
+# Without a second compiler and a parallel collector the tests of columns on Spark take half as long: their JVM lives for
+# minutes, and compiles a class for each query.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
