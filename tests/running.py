@@ -11,7 +11,7 @@ from mqsel.values import Float32, Int8, Int16, Int32, Truth
 
 JMS = mqsel.JMS
 INT64_MAX = (1 << 63) - 1
-# Without a second compiler and a parallel collector the tests of columns on Spark take half as long: their JVM lives for
+# Tests of columns on Spark take half as long without a second compiler and a parallel collector: their JVM lives for
 # minutes, and compiles a class for each query.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
