@@ -9,6 +9,69 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from mqsel.machine._image cimport *
 
+cdef extern from *:
+    """
+    /* Whether the characters of a string lie where they are read; old ones may still have to be put there. */
+    #if PY_VERSION_HEX >= 0x030C0000
+    #define text_ready(text) 1
+    #else
+    #define text_ready(text) PyUnicode_IS_READY(text)
+    #endif
+    /* Reads dicts of CPython in place, where the layout of their keys is known and tested: 3.11 to 3.13. Every other
+       version is asked by its public functions. The layout is copied here because pycore_dict.h cannot be included
+       beside the public headers in all of them. */
+    #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
+    typedef struct {
+        Py_ssize_t references;
+        uint8_t log2_size, log2_index_bytes, kind;  /* kind 0: any keys; 1: exact str alone; 2: the values lie elsewhere */
+        uint32_t version;
+        Py_ssize_t usable, count;
+        char indices[];                             /* then the entries */
+    } DictKeys;
+    typedef struct {
+        PyObject *key, *value;
+    } DictEntry;
+    /* The value of the entry with this number, if it has this very key: a quarter of what PyDict_Next costs. */
+    static inline PyObject *dict_entry(PyObject *dict, Py_ssize_t place, PyObject *key) {
+        DictKeys *keys = (DictKeys *) ((PyDictObject *) dict)->ma_keys;
+        DictEntry *entry;
+        if (place >= keys->count || keys->kind != 1) return NULL;
+        entry = (DictEntry *) (keys->indices + ((size_t) 1 << keys->log2_index_bytes)) + place;
+        return entry->key == key ? entry->value : NULL;
+    }
+    /* Whether a look-up can run no code of a key's class. */
+    static inline int dict_plain(PyObject *dict) {
+        return ((DictKeys *) ((PyDictObject *) dict)->ma_keys)->kind != 0;
+    }
+    /* The number of the entry with this very key among the first so many, or -1. Deleted ones count. */
+    static inline Py_ssize_t dict_place(PyObject *dict, PyObject *key, Py_ssize_t limit) {
+        Py_ssize_t place;
+        for (place = 0; place < limit; place++)
+            if (dict_entry(dict, place, key) != NULL) return place;
+        return -1;
+    }
+    #else
+    static inline PyObject *dict_entry(PyObject *dict, Py_ssize_t place, PyObject *key) {
+        PyObject *found, *value;
+        return PyDict_Next(dict, &place, &found, &value) && found == key ? value : NULL;
+    }
+    static inline int dict_plain(PyObject *dict) {
+        return 0;
+    }
+    static inline Py_ssize_t dict_place(PyObject *dict, PyObject *key, Py_ssize_t limit) {
+        Py_ssize_t place = 0;
+        PyObject *found, *value;
+        while (PyDict_Next(dict, &place, &found, &value) && place <= limit)
+            if (found == key) return place - 1;
+        return -1;
+    }
+    #endif
+    """
+    bint text_ready(PyObject *text)
+    PyObject *dict_entry(PyObject *mapping, Py_ssize_t place, PyObject *key)
+    bint dict_plain(PyObject *mapping)
+    Py_ssize_t dict_place(PyObject *mapping, PyObject *key, Py_ssize_t limit)
+
 cdef extern from "Python.h":
     PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
     Py_ssize_t PySequence_Fast_GET_SIZE(PyObject *sequence)
@@ -16,6 +79,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     NO_PLACE = 0x7FFFFFFF       # beyond the entries of any dict
+    TRUST = 4                   # hits forgive this many misses
 
 
 # One property of the current message: a cache line.
@@ -79,9 +143,49 @@ ctypedef fused FetchedSource:
     MappingSource
 
 
-cdef Value *slot_first(Frame *frame, FetchedSource *source, uint32_t number) except NULL
+# What is read less often. An exception they raise stays set and is the caller's to notice (NULL).
+cdef Value *(*FETCH_DICT)(Frame *, DictSource *, uint32_t) noexcept
+cdef Value *(*FETCH_SEQUENCE)(Frame *, SequenceSource *, uint32_t) noexcept
+cdef Value *(*FETCH_MAPPING)(Frame *, MappingSource *, uint32_t) noexcept
+cdef Value *(*LOAD)(Frame *, Slot *, PyObject *) noexcept
 cdef void frame_secure(Frame *frame) noexcept
 cdef void frame_hold(Frame *frame) noexcept
+
+
+cdef inline Value *slot_first(Frame *frame, FetchedSource *source, Slot *slot, uint32_t number) except NULL:
+    """Fetch a slot. The commonest values of the commonest messages are read here, all others by slot_fetch.
+
+    What else is called stands last, and its exceptions pass: so there is nothing to save, and no way back.
+    """
+    cdef PyObject *item = NULL
+    if FetchedSource is DictSource:
+        item = dict_entry(source.message, slot.place, slot.name)
+        if item != NULL:
+            slot.trust = TRUST
+    elif FetchedSource is SequenceSource:
+        if source.types == NULL and 0 <= source.positions[number] < PySequence_Fast_GET_SIZE(source.sequence):
+            item = PySequence_Fast_ITEMS(source.sequence)[source.positions[number]]
+    if item == NULL:
+        if FetchedSource is DictSource:
+            return FETCH_DICT(frame, source, number)
+        elif FetchedSource is SequenceSource:
+            return FETCH_SEQUENCE(frame, source, number)
+        else:
+            return FETCH_MAPPING(frame, source, number)
+    slot.stamp = frame.stamp
+    if PyUnicode_CheckExact(item) and text_ready(item):
+        slot.value.tag = STRING
+        slot.value.mqtype = MQTYPE_STRING
+        slot.value.it.o = item
+        return &slot.value
+    if PyLong_CheckExact(<object> item) and long_small(item, &slot.value.it.i):
+        slot.value.tag = INT64
+        slot.value.mqtype = MQTYPE_INT64
+        return &slot.value
+    if PyFloat_CheckExact(<object> item):
+        value_float(&slot.value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(<object> item))
+        return &slot.value
+    return LOAD(frame, slot, item)
 
 
 cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) except NULL:
@@ -93,7 +197,7 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
         slot = &frame.slots[number]
         if slot.stamp == frame.stamp:
             return &slot.value
-        return slot_first(frame, source, number)
+        return slot_first(frame, source, slot, number)
 
 
 cdef inline bint source_advance(Frame *frame, Source *source, int truth) noexcept:
