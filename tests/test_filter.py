@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import itertools
+import operator
+import sys
 import weakref
 from collections import deque
 from collections.abc import Iterator
@@ -271,3 +273,73 @@ def test_streams_that_are_abandoned() -> None:
         assert next(iter(matcher.filter(MESSAGES))) == WANTED[0]
 
     assert list(matcher.filter(MESSAGES)) == WANTED
+
+
+def running(run: Any) -> Any:
+    """Return a value whose reading, as an integer of numpy, runs something and then fails."""
+
+    def __int__(self: object) -> int:
+        run()
+        raise ValueError
+
+    return type("int64", (), {"__module__": "numpy", "__int__": __int__})()
+
+
+@pytest.mark.parametrize("errors", ["raise", "skip"])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_taking_all_is_taking_one_by_one(kind: Any, errors: Any) -> None:
+    """Selections, counts and errors are the same, whether messages are read ahead or not, wherever one is wrong."""
+    for count, wrong in itertools.product((0, 1, 2, 255, 256, 257, 600), (None, 0, 1, 254, 255, 256, 257, 599)):
+        messages: list[Any] = [{"a": number % 5 % 3} for number in range(count)]
+        if wrong is not None and wrong < count:
+            messages[wrong] = {"a": object()}
+        ways = []
+        for stream in (mqsel.compile("a = 1").filter(kind(messages), errors=errors) for _ in range(2)):
+            taken: list[Any] = []
+            error = None
+            try:
+                if ways:
+                    taken.extend(stream)
+                else:
+                    for message in stream:
+                        taken.append(message)  # noqa: PERF402 (one by one)
+            except PropertyTypeError as raised:
+                error = raised.index
+            ways.append(([*map(id, taken)], error, stream.seen, stream.selected, stream.skipped, len(stream.failures)))
+            assert list(stream) == []
+        assert ways[0] == ways[1]
+
+
+def test_messages_read_ahead_are_let_go() -> None:
+    """A stream that is closed or dropped keeps none of them; closing it amid reading ahead ends it."""
+    messages = [{"a": 1} for _ in range(100)]
+    before = [sys.getrefcount(message) for message in messages]
+    for end in ("close", "drop", "taken"):
+        stream = mqsel.compile("a = 1").filter(messages)
+        assert operator.length_hint(stream, 7) == 7
+        assert next(stream) is messages[0]
+        if end == "close":
+            stream.close()
+            assert list(stream) == []
+        elif end == "taken":
+            assert len(list(stream)) == 99
+            assert (stream.seen, stream.selected) == (100, 100)
+        del stream
+        assert [sys.getrefcount(message) for message in messages] == before
+    streams: list[Any] = []
+    messages[50]["a"] = running(lambda: streams[0].close())
+    streams.append(mqsel.compile("a = 1").filter(messages, errors="skip"))
+    assert list(streams[0]) == []
+    assert (streams[0].seen, streams[0].skipped) == (51, 1)
+
+
+def test_a_list_that_changes_while_it_is_read_ahead() -> None:
+    """What foreign code takes out of the list is still selected, and what it puts in is read."""
+    messages: list[Any] = [{"a": 1, "number": number} for number in range(10)]
+
+    def change() -> None:
+        messages[:] = [{"a": 1, "number": number} for number in range(20, 40)]
+
+    messages[3]["a"] = running(change)
+    stream = mqsel.compile("a = 1").filter(messages, errors="skip")
+    assert [message["number"] for message in list(stream)] == [0, 1, 2, *range(24, 40)]

@@ -4,6 +4,7 @@
 
 from cpython.dict cimport PyDict_CheckExact
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_CheckExact
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
@@ -104,6 +105,7 @@ cdef struct Frame:
     PyObject **items         # the current message in the list that is being read; NULL where there is none
     Py_ssize_t left          # messages of the list that the loop may go on to by itself
     PyObject *held           # strong reference to the current message, once foreign code has run
+    PyObject **ahead         # where the loop puts a reference to a selected message, and goes on; NULL: it ends at one
     Frame *next              # in the pool
 
 
@@ -201,10 +203,10 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
 
 
 cdef inline bint source_advance(Frame *frame, Source *source, int truth) noexcept:
-    """Go on to the next message of the list, if this one is not selected and the next has the same source."""
+    """Go on to the next message of the list, if this one is not selected, or kept, and the next has the same source."""
     cdef PyObject *message
     cdef bint alike = False
-    if truth != TRUE and frame.left > 0:
+    if frame.left > 0 and (truth != TRUE or frame.ahead != NULL):
         message = frame.items[1]
         if Source is DictSource:
             alike = PyDict_CheckExact(<object> message)
@@ -217,6 +219,10 @@ cdef inline bint source_advance(Frame *frame, Source *source, int truth) noexcep
                 alike = <PyObject *> (<Record> message).schema == source.schema
                 source.values = (<Record> message).values
         if alike:
+            if truth == TRUE:
+                Py_INCREF(<object> frame.items[0])
+                frame.ahead[0] = frame.items[0]
+                frame.ahead += 1
             frame.items += 1
             frame.left -= 1
             frame.stamp += 1
