@@ -278,11 +278,11 @@ def test_streams_that_are_abandoned() -> None:
 def running(run: Any) -> Any:
     """Return a value whose reading, as an integer of numpy, runs something and then fails."""
 
-    def __int__(self: object) -> int:
+    def fail(_: object) -> int:
         run()
         raise ValueError
 
-    return type("int64", (), {"__module__": "numpy", "__int__": __int__})()
+    return type("int64", (), {"__module__": "numpy", "__int__": fail})()
 
 
 @pytest.mark.parametrize("errors", ["raise", "skip"])
@@ -326,11 +326,10 @@ def test_messages_read_ahead_are_let_go() -> None:
             assert (stream.seen, stream.selected) == (100, 100)
         del stream
         assert [sys.getrefcount(message) for message in messages] == before
-    streams: list[Any] = []
-    messages[50]["a"] = running(lambda: streams[0].close())
-    streams.append(mqsel.compile("a = 1").filter(messages, errors="skip"))
-    assert list(streams[0]) == []
-    assert (streams[0].seen, streams[0].skipped) == (51, 1)
+    closing = mqsel.compile("a = 1").filter(messages, errors="skip")
+    messages[50]["a"] = running(closing.close)
+    assert list(closing) == []
+    assert (closing.seen, closing.skipped) == (51, 1)
 
 
 def test_a_list_that_changes_while_it_is_read_ahead() -> None:

@@ -24,7 +24,7 @@ cdef extern from *:
     #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED)
     typedef struct {
         Py_ssize_t references;
-        uint8_t log2_size, log2_index_bytes, kind;  /* kind 0: any keys; 1: exact str alone; 2: the values lie elsewhere */
+        uint8_t log2_size, log2_index_bytes, kind;  /* kind 0: any keys; else exact str alone, 2: shared keys */
         uint32_t version;
         Py_ssize_t usable, count;
         char indices[];                             /* then the entries */
@@ -67,7 +67,21 @@ cdef extern from *:
         return -1;
     }
     #endif
+    #ifdef __GNUC__
+    #define memory_ask(address) __builtin_prefetch(address)
+    #else
+    #define memory_ask(address)
+    #endif
+    /* Asks for the memory of dicts that come later: of one for itself, of one before it for its keys. */
+    static inline void dicts_ask(PyObject **items) {
+        memory_ask(items[8]);
+        if (PyDict_CheckExact(items[4])) {
+            memory_ask(((PyDictObject *) items[4])->ma_keys);
+            memory_ask((char *) ((PyDictObject *) items[4])->ma_keys + 64);
+        }
+    }
     """
+    void dicts_ask(PyObject **items)
     bint text_ready(PyObject *text)
     PyObject *dict_entry(PyObject *mapping, Py_ssize_t place, PyObject *key)
     bint dict_plain(PyObject *mapping)
@@ -210,6 +224,8 @@ cdef inline bint source_advance(Frame *frame, Source *source, int truth) noexcep
         message = frame.items[1]
         if Source is DictSource:
             alike = PyDict_CheckExact(<object> message)
+            if frame.left > 8:
+                dicts_ask(frame.items)
             source.message = message
         elif Source is SequenceSource:
             alike = PyTuple_CheckExact(<object> message) and PySequence_Fast_GET_SIZE(message) == source.width

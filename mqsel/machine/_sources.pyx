@@ -6,8 +6,6 @@ Looks for a property of a dict where it stood in the last one, and borrows strin
 safe. Knows values and messages; knows no opcode.
 """
 
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.long cimport PyLong_CheckExact
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from mqsel.machine import wordings
