@@ -389,11 +389,26 @@ cdef object answers(pyarrow, Machine machine, Plan plan, batch, tuple asked, thr
             if error.index is not None:
                 error.index += sum(map(len, found))
             raise
-        buffers = [None if known is None else pyarrow.py_buffer(known), pyarrow.py_buffer(values)]
-        found.append(pyarrow.Array.from_buffers(pyarrow.bool_(), columns.rows, buffers))
+        if known is None and 0 < columns.rows <= 8:
+            found.append(patterns(pyarrow).slice(8 * values[0], columns.rows))
+        else:
+            buffers = [None if known is None else pyarrow.py_buffer(known), pyarrow.py_buffer(values)]
+            found.append(pyarrow.Array.from_buffers(pyarrow.bool_(), columns.rows, buffers))
     if len(found) == 1:
         return found[0]
     return pyarrow.concat_arrays([pyarrow.array([], pyarrow.bool_()), *found])
+
+
+cdef object _patterns = None
+
+
+cdef object patterns(pyarrow):
+    """Return an array of all answers of eight rows: to slice it takes 0.5 us, to build one of few rows 1.2."""
+    global _patterns
+    if _patterns is None:
+        bits = pyarrow.py_buffer(bytes(range(256)))
+        _patterns = pyarrow.Array.from_buffers(pyarrow.bool_(), 2048, [None, bits], null_count=0)
+    return _patterns
 
 
 cdef bytes outside(list bitmaps):

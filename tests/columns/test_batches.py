@@ -420,3 +420,15 @@ def test_threads_share_a_matcher() -> None:
             thread.join()
 
         assert got == [[True] * 5] * len(parts)
+
+
+def test_every_answer_of_few_rows() -> None:
+    """The answer for up to eight rows is what they say, whichever it is, and remains so when it is exported."""
+    matcher = mqsel.compile("a")
+    for rows in range(9):
+        for number in range(2**rows):
+            want = [bool(number >> row & 1) for row in range(rows)]
+            found = matcher.match_batch(pa.record_batch({"a": pa.array(want, pa.bool_())}))
+            found.validate(full=True)
+            assert (found.to_pylist(), found.null_count) == (want, 0)
+            assert pa.array(found).equals(pa.array(want, pa.bool_()))
