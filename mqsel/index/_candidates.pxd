@@ -2,7 +2,7 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 # Which clauses of a segment are true of a record.
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from mqsel.index._memtable cimport Draft, Items
 from mqsel.index._segment cimport SegmentArrays
@@ -38,8 +38,11 @@ cdef struct Search:
     uint8_t *buckets            # of each attribute, 65536
     Items present               # uint32_t: attributes that are not NULL
     Items candidates            # uint32_t: clauses
-    Items places                # uint32_t: what was found
-    Items bits                  # uint64_t, to sort places by
+    uint64_t *bits              # a bit for each place that was found, until they are listed
+    uint16_t *touched           # for each run of places whether one of it may have been found
+    uint64_t runs               # how many there are
+    bint is_unread              # there may be bits
+    Items places                # uint32_t: what was found, rising
     Items stack                 # Value, of arithmetic
     Items segments              # of the pattern that is matched
     Items memos                 # Memo, of each segment
@@ -56,10 +59,12 @@ cdef struct Search:
 cdef Search *search_new() except NULL
 cdef void search_free(Search *search) noexcept
 cdef void memos_free(Search *search) noexcept
-cdef int search_begin(Search *search, Record record, uint32_t attributes) except -1
+cdef int search_begin(
+    Search *search, Record record, uint32_t attributes, uint32_t places, const uint32_t *given, uint32_t given_count
+) except -1
 cdef void search_end(Search *search) noexcept
 cdef int memo_take(Search *search, uint64_t number, uint64_t leaves) except -1
 cdef int segment_search(Search *search, const SegmentArrays *segment) except -1
 cdef int segment_scan(Search *search, const SegmentArrays *segment) except -1
 cdef int draft_scan(Search *search, const SegmentArrays *view, const Draft *draft) except -1
-cdef int places_sort(Search *search, uint32_t limit) except -1
+cdef int places_read(Search *search) except -1

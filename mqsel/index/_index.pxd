@@ -46,11 +46,12 @@ cdef class Index:
 
     cdef Search *take(self) except NULL
     cdef void give(self, Search *search) noexcept
-    cdef Py_ssize_t search_c(
-        self, Record record, const uint8_t *within, Py_ssize_t within_size, Search *search
-    ) except -1
+    cdef Py_ssize_t search_c(self, Record record, const uint32_t *given, Py_ssize_t count, Search *search) except -1
+    cdef list search_keys(self, Record record, const uint32_t *given, Py_ssize_t count, list keys, object missing)
     cdef list open_tests(self, Record record, uint64_t asked)
-    cdef int run(self, Record record, Search *search, bint is_search) except -1
+    cdef int run(
+        self, Record record, const uint32_t *given, Py_ssize_t count, Search *search, bint is_search
+    ) except -1
     cdef int finish(self, Search *search, const uint8_t *within, Py_ssize_t within_size) except -1
     cdef int change(self, removed, places, formulas) except -1
     cdef IndexChange prepare(self, removed, places, formulas)

@@ -23,7 +23,7 @@ from libc.stdlib cimport calloc, free, qsort, realloc
 from libc.string cimport memcpy, memset
 
 from mqsel.index._candidates cimport (
-    draft_scan, memo_take, memos_free, places_sort, search_begin, search_end, search_free, search_new, segment_scan,
+    draft_scan, memo_take, memos_free, places_read, search_begin, search_end, search_free, search_new, segment_scan,
     segment_search,
 )
 from mqsel.index._memtable cimport (
@@ -724,23 +724,24 @@ cdef class Index:
         search.next = self.idle
         self.idle = search
 
-    cdef Py_ssize_t search_c(
-        self, Record record, const uint8_t *within, Py_ssize_t within_size, Search *search
-    ) except -1:
+    cdef Py_ssize_t search_c(self, Record record, const uint32_t *given, Py_ssize_t count, Search *search) except -1:
         """Search for the formulas that are true of a record.
 
         Args:
             record: of the names of the index, or the first of them.
-            within: a bit for each place that counts, bytes; NULL for all.
+            given: places in it of all that may not be NULL, or NULL where nobody knows.
+            count: how many these are.
             search: what `take` gave; afterwards its places are those found, rising, until it is used again.
 
         Returns: how many were found.
         """
-        self.run(record, search, True)
-        self.finish(search, within, within_size)
+        self.run(record, given, count, search, True)
+        self.finish(search, NULL, 0)
         return search.places.count
 
-    cdef int run(self, Record record, Search *search, bint is_search) except -1:
+    cdef int run(
+        self, Record record, const uint32_t *given, Py_ssize_t count, Search *search, bint is_search
+    ) except -1:
         """Find places, in any order and more than once perhaps: by searching, or by running every formula."""
         cdef StoredSegment stored
         cdef Py_ssize_t number
@@ -748,7 +749,9 @@ cdef class Index:
         if search.version != self.version:
             memos_free(search)
             search.version = self.version
-        search_begin(search, record, <uint32_t> PyList_GET_SIZE(self._names))
+        search_begin(
+            search, record, <uint32_t> PyList_GET_SIZE(self._names), self.place_limit, given, <uint32_t> count
+        )
         try:
             for number in range(PyList_GET_SIZE(self.segments)):
                 stored = <StoredSegment> PyList_GET_ITEM(self.segments, number)
@@ -759,6 +762,7 @@ cdef class Index:
                 else:
                     segment_scan(search, &stored.arrays)
             if self.memtable_count:
+                search.tombstones = NULL
                 draft_view(&self.memtable.draft, &view, <uint32_t> PyList_GET_SIZE(self._names))
                 memo_take(search, 0, view.leaf_count)
                 draft_scan(search, &view, &self.memtable.draft)
@@ -775,7 +779,7 @@ cdef class Index:
             raise MemoryError
         if search.is_damaged:
             raise damaged("a number in them points to nothing")
-        places_sort(search, self.place_limit)
+        places_read(search)
         if self.is_foreign:
             places = <uint32_t *> search.places.items
             for at in range(search.places.count):
@@ -801,29 +805,32 @@ cdef class Index:
         """
         cdef Search *search = self.take()
         try:
-            self.search_c(record, bits_of(within), bits_size(within), search)
+            self.run(record, NULL, 0, search, True)
+            self.finish(search, bits_of(within), bits_size(within))
             return places_list(search)
         finally:
             self.give(search)
 
-    def search_keys(self, Record record not None, list keys not None, bytes within=None) -> list:
-        """List the keys of the places that `search` gives: ``keys[place]``, which must reach as far."""
+    cdef list search_keys(self, Record record, const uint32_t *given, Py_ssize_t count, list keys, object missing):
+        """List the keys of the places that `search_c` finds: ``keys[place]``; return None if one is *missing*."""
         cdef Search *search = self.take()
-        cdef Py_ssize_t count, at
+        cdef Py_ssize_t at, total
         cdef Py_ssize_t known = PyList_GET_SIZE(keys)
         cdef uint32_t *places
         cdef PyObject *key
         cdef list found
         try:
-            count = self.search_c(record, bits_of(within), bits_size(within), search)
+            total = self.search_c(record, given, count, search)
             places = <uint32_t *> search.places.items
-            if count and places[count - 1] >= known:
+            if total and places[total - 1] >= known:
                 raise ProgramError("the set has a selector without a key", hint="save it again")
-            found = PyList_New(count)
-            for at in range(count):
-                if at + 8 < count:
+            found = PyList_New(total)
+            for at in range(total):
+                if at + 8 < total:
                     mqsel_ahead(PyList_GET_ITEM(keys, places[at + 8]))
                 key = PyList_GET_ITEM(keys, places[at])
+                if key == <PyObject *> missing:
+                    return None
                 Py_INCREF(<object> key)
                 PyList_SET_ITEM(found, at, <object> key)
             return found
@@ -841,7 +848,7 @@ cdef class Index:
         try:
             search.asked = asked
             search.open.count = 0
-            self.run(record, search, True)
+            self.run(record, NULL, 0, search, True)
             self.finish(search, NULL, 0)
             return [(<uint32_t *> search.open.items)[at] for at in range(search.open.count)]
         finally:
@@ -860,7 +867,7 @@ cdef class Index:
         """List what `search` does, by running every formula whole."""
         cdef Search *search = self.take()
         try:
-            self.run(record, search, False)
+            self.run(record, NULL, 0, search, False)
             self.finish(search, NULL, 0)
             return places_list(search)
         finally:

@@ -583,8 +583,10 @@ cdef class MessageReader:
                 record = self.read(reading, message)
                 if reading.table.origin is not self.table.origin:  # meanwhile the set was cleared
                     continue
-                found = self.index.search_keys(record, self.keys, None)
-                if self.column is None or are_read(found):
+                found = self.index.search_keys(
+                    record, NULL if record is message else reading.touched, reading.count, self.keys, NOT_READ
+                )
+                if found is not None:
                     return found
                 return self.keys_at(self.index.search(record, None))
             finally:
@@ -867,14 +869,6 @@ cdef void put_text(dict over, list behind, Py_ssize_t packed, object place, obje
             behind[at] = text
     elif place in over:
         over[place] = text
-
-
-cdef bint are_read(list keys):
-    """Report whether no key is NOT_READ."""
-    for key in keys:
-        if key is NOT_READ:
-            return False
-    return True
 
 
 cdef bytes both(bytes one, bytes other):
@@ -1300,7 +1294,7 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
                     continue
             search = index.take()
             try:
-                found = index.search_c(reading.record, NULL, 0, search)
+                found = index.search_c(reading.record, NULL if reading.table.tests else numbers, count, search)
                 if found:
                     memcpy(lists.more(found), search.places.items, found * sizeof(uint32_t))
             finally:

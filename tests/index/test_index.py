@@ -19,12 +19,14 @@ from conftest import VECTORS_ROOT, dialects_of, json_lines, message_of
 
 from mqsel.errors import ArgumentError, ProgramError
 from mqsel.index._index import Index
+from mqsel.index._reader import MessageReader
 from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.nodes import Computed
 from mqsel.language.selector import read_selector
 from mqsel.logic import normal
 from mqsel.machine._values import Record
 from mqsel.names import by_casefold, folded, parted, spellings
+from mqsel.sets.set import SelectorSet
 from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
 
 # 5 presets × 12 readings × this many sets of 40 selectors against 12 messages.
@@ -70,7 +72,6 @@ def found(index: Index, record: Record) -> list[int]:
     places: list[int] = index.search(record)
     assert index.scan(record) == places
     assert index.count(record) == len(places)
-    assert index.search_keys(record, [str(place) for place in range(10_000)]) == [str(place) for place in places]
     return places
 
 
@@ -267,7 +268,7 @@ def test_a_search_can_be_restricted() -> None:
 
     assert index.search(record, bytes(within)) == [0, 7, 63, 99]
     assert index.search(record, bytes(within[:8])) == [0, 7, 63]
-    assert index.search_keys(record, list(range(100)), b"") == []
+    assert index.search(record, b"") == []
 
 
 def test_all_or_none_is_added() -> None:
@@ -302,9 +303,22 @@ def test_bad_arguments(call: Callable[[Index], object], words: str) -> None:
 
 def test_too_few_keys() -> None:
     """An index that finds a place without a key, as one of a damaged file may, says so."""
-    index = index_of("a = 1")
+    reader = MessageReader()
+    reader.begin(index_of("a = 1"), None, [], None, None, {}, {})
     with pytest.raises(ProgramError, match="without a key"):
-        index.search_keys(plain(index, {"a": 1}), [])
+        reader.match({"a": 1})
+
+
+def test_properties_of_which_most_are_missing() -> None:
+    """Whichever of many properties a message has, as a dict or as a Record, those of its selectors are found."""
+    rng = random.Random(32)
+    names = [f"p{number}" for number in range(61)]
+    selectors = SelectorSet({number: f"{name} >= {number}" for number, name in enumerate(names)}, dialect=JMS)
+    for _ in range(200):
+        chosen = rng.sample(range(61), rng.choice((0, 1, 2, 30, 61)))
+        message = {names[number]: number - rng.randrange(2) for number in chosen}
+        expected = [number for number in sorted(chosen) if message[names[number]] == number]
+        assert expected == selectors.match(message) == selectors.match(Record(names, message))
 
 
 def test_deep_and_shared_formulas() -> None:
