@@ -38,7 +38,7 @@ COLUMNS = ("JMSType", "color", "weight")
 COLORS = ("blue", "red", "green", "grey", "black")
 COUNTS = (10, 30, 100, 300, 1000)
 MANY = 10_000
-SMALL_BAR = 1.5  # of 100 subscriptions: times an empty arrow_udf
+SMALL_BAR = 1.3  # of 100 subscriptions: times an empty arrow_udf
 LARGE_BAR = 8.0  # of 10,000: us a row over it
 DISTINCT = 20_000
 

@@ -164,13 +164,13 @@ def text_literal(text: str) -> str:
     return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
-def looked_up(held: str, text: str) -> str:
-    """Write *text*, which reads *held* as `VALUE`, so that what is held is looked up once.
+def looked_up(held: str, text: str, variable: str = VALUE) -> str:
+    """Write *text*, which reads *held* as a *variable*, so that what is held is looked up once.
 
     Spark generates no code for a lambda function of zip_with, as it does for one of transform: the code of a hundred
     columns over records would be more than Java takes (46 KB for 20), and for a single column it is no faster.
     """
-    return f"get(zip_with(array({held}), array(NULL), ({VALUE}, `mqsel: nothing`) -> {text}), 0)"
+    return f"get(zip_with(array({held}), array(NULL), ({variable}, `mqsel: nothing`) -> {text}), 0)"
 
 
 def is_writable(text: str) -> bool:

@@ -45,7 +45,7 @@ from mqsel.language.pattern import Segment, segments, shape
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER
 from mqsel.logic.normal import ALL_PARTS, normal
-from mqsel.spark.columns import Case, PropertySource, Steps, is_writable, looked_up, text_literal
+from mqsel.spark.columns import VALUE, Case, PropertySource, Steps, is_writable, looked_up, text_literal
 from mqsel.values import APPROXIMATE, EXACT, Float32, Truth, arithmetic, negate
 
 # Spark 4.3 parses 100 levels of parentheses in its default stack and not 200. A chain of tests it rebuilds as deep as
@@ -54,6 +54,7 @@ from mqsel.values import APPROXIMATE, EXACT, Float32, Truth, arithmetic, negate
 MAX_DEPTH = 60
 MAX_LENGTH = 24_000
 MAX_TESTS = 100
+MAX_CASES = 150  # combinations of types in one test: two properties of any connector, and no three
 
 
 class Condition(NamedTuple):
@@ -471,21 +472,24 @@ class _Translator:
             differs = self.has_types and normal(self.selector.part(node), ALL_PARTS).mismatch is not NEVER
             return _CONSTANTS[truth_of(evaluate(node))]._replace(mismatch="true" * differs)
         varying = [self.sources[name] for name in names if not self.sources[name].type]
-        if not varying:
-            return self.predicate(node)
-        if len(varying) > 1:
+        if math.prod(len(source.cases) + 1 for source in varying) > MAX_CASES:
             named = " and ".join([f"'{source.name}'" for source in varying])
-            raise NoTranslation(f"{named} have a type of their own in each row")
-        return self.varying(node, varying[0])
+            raise NoTranslation(f"{named} have a type of their own in each row: more than {MAX_CASES} cases")
+        return self.varying(node, varying)
 
-    def varying(self, node: Node, source: PropertySource) -> Condition:
-        """Translate a predicate once for each type that a property may have; the property is looked up once."""
+    def varying(self, node: Node, sources: list[PropertySource]) -> Condition:
+        """Translate a predicate once for each combination of types that properties may have; each is looked up once."""
+        if not sources:
+            return self.predicate(node)
+        source, *others = sources
         assert source.shared is not None
         held, inner = source.shared
+        variable = f"`mqsel: {len(others)}`"  # within the lambda function of one property stand those of others
 
         def of(case: Case) -> Condition:
-            self.sources[source.name] = PropertySource(source.name, case.type, case.sql, inner.raw)
-            return self.predicate(node)
+            sql = case.sql.replace(VALUE, variable)
+            self.sources[source.name] = PropertySource(source.name, case.type, sql, inner.raw)
+            return self.varying(node, others)
 
         made = [(case.tag, of(case)) for case in inner.cases]
         missing = of(Case("", "null", "NULL"))
@@ -493,8 +497,8 @@ class _Translator:
 
         def chosen(part: Callable[[Condition], str], otherwise: str) -> str:
             branches = " ".join([f"WHEN {text_literal(tag)} THEN {part(one)}" for tag, one in made])
-            chosen = f"CASE {inner.sql} {branches} ELSE {otherwise} END"
-            return looked_up(held, chosen) if branches else otherwise
+            chosen = f"CASE {inner.sql.replace(VALUE, variable)} {branches} ELSE {otherwise} END"
+            return looked_up(held, chosen, variable) if branches else otherwise
 
         err = mismatch = ""
         if missing.err or any(one.err for _, one in made):

@@ -468,14 +468,14 @@ def _has(rows: Any, layout: Layout, name: str, rules: str) -> bool:
 def check_batches(rows: Any) -> None:
     """Check that Spark can pass rows to Arrow functions (spark §10).
 
-    Of a collated column Spark 4.3 makes no columns for Python out of those of a file, read or not by the function; it
-    can out of rows.
+    Spark is told to make rows of the columns of a file first, unless the session says otherwise: it copies less then.
+    Out of rows alone can it pass those with a collated column, whether the function reads that or not.
 
     Raises: ArgumentError: by a setting Spark would never end.
     """
     session = session_of(rows)
     columnar = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
-    if session is not None and is_collated(schema_of(rows)[0]) and session.conf.get(columnar, "true") != "false":
+    if session is not None and (session.conf.get(columnar, None) is None or is_collated(schema_of(rows)[0])):
         session.conf.set(columnar, "false")
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     found = setting(rows, name)

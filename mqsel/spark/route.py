@@ -94,18 +94,12 @@ class RoutePlan:
             options = json.dumps({**json.loads(messages.options()), "now": self.now})
             return self._call("keys_of_messages", held, [text], options).alias("subscribers")
         layout, columns = arrow_layout(self.sources)
-        has_answers = all(core_of(one).is_documented for one in {one for _, one in self.selectors.dialects()})
-        between = sets.separator(self.selectors) if has_answers else ""
-        options = json.dumps({"layout": layout, "separator": between, "now": self.now})
-        found = self._call("keys_of_rows", held, columns, options, between)
-        if between:
-            found = F.coalesce(F.split(found, between), F.expr("CAST(array() AS ARRAY<STRING>)"))
-        return found.alias("subscribers")
+        options = json.dumps({"layout": layout, "now": self.now})
+        return self._call("keys_of_rows", held, columns, options).alias("subscribers")
 
-    def _call(self, task: str, held: bytes, columns: list[str], options: str, between: str = "") -> Column:
-        returned = "string" if between else f"array<{self.type}>"
+    def _call(self, task: str, held: bytes, columns: list[str], options: str) -> Column:
         task = f"mqsel.spark.sets:{task}"
-        return arrow_call("a set of selectors", held, options, columns, returned, task).column()
+        return arrow_call("a set of selectors", held, options, columns, f"array<{self.type}>", task).column()
 
     def __str__(self) -> str:
         return "\n".join(table([("", ""), *self._rows()])[1:])

@@ -15,7 +15,7 @@ import os
 import pickle
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,6 @@ KEYS = {str: "string", int: "bigint"}  # what keys are, and the type of a column
 # of which a file stays on the driver until the application ends (*measured*).
 _CARRIED = 900_000
 _FILE = b"mqsel-"  # the name of a file begins so, and no compressed set
-_SEPARATORS = "\x1f\x1e\x1d\x1c\x01\x02\x03\x04"
 
 # ---- on the driver ---------------------------------------------------------------------------------------------------
 
@@ -90,20 +89,6 @@ def is_saved(path: Path) -> bool:
     return False
 
 
-def separator(keys: Iterable[Any]) -> str:
-    """Return a character that stands in no key, and for itself in a regular expression; empty where there is none.
-
-    Spark copies the texts of an array one by one out of Arrow's memory. A text for a row, which it splits, costs half
-    (*measured*).
-    """
-    taken: set[str] = set()
-    for key in keys:
-        if not isinstance(key, str):
-            return ""
-        taken.update(key)
-    return next((one for one in _SEPARATORS if one not in taken), "")
-
-
 def read(selectors: SelectorSet[Any]) -> Iterator[Selector]:
     """Yield the selectors of a set.
 
@@ -148,25 +133,21 @@ def _read(options: str) -> dict[str, Any]:
     return found
 
 
-def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Array:
+def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
     """Return for each row of a batch the keys of the selectors that select it.
 
     Args:
         held: what `shipped` has sent.
-        options: JSON of the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`; of the ``separator``: keys
-            are joined by it, and null where there are none; empty to give lists; and of ``now``, what UTC() is.
+        options: JSON of the ``layout`` of the columns, see `mqsel.spark.ship.evaluate`, and of ``now``, what UTC() is.
     """
-    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
+    import pyarrow as pa  # noqa: PLC0415 (optional)
 
     chosen = _read(options)
     selectors, layout = opened(held), chosen["layout"]
     answer = functools.partial(selectors.match_batch, now=chosen["now"])
     places = read_anyhow(lambda one: by_types(answer, layout, one), columns)
-    keys = _named(_keys(held), places)
-    if not chosen["separator"]:
-        return keys
-    joined = pc.binary_join(keys, chosen["separator"])
-    return pc.if_else(pc.greater(pc.list_value_length(keys), 0), joined, None)
+    nulls = places.is_null() if places.null_count else None
+    return pa.ListArray.from_arrays(places.offsets, _keys(held).take(places.values), mask=nulls)
 
 
 def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
@@ -187,11 +168,3 @@ def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> 
         except UndocumentedError:
             found.append(None)
     return pa.array(found, pa.list_(_keys(held).type))
-
-
-def _named(keys: pa.Array, places: pa.ListArray) -> pa.ListArray:
-    """Put keys for their places."""
-    import pyarrow as pa  # noqa: PLC0415 (optional)
-
-    nulls = places.is_null() if places.null_count else None
-    return pa.ListArray.from_arrays(places.offsets, keys.take(places.values), mask=nulls)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import itertools
 import json
 import random
 import time
@@ -180,6 +181,19 @@ def test_collated_columns_of_files(spark: Any, tmp_path: Path) -> None:
             assert wanted == {row["n"] for row in kept.collect()}
     keys = route({"a": "s = 'a'", "n": "n > 1"}, frame, strategy="arrow")
     assert [row[0] for row in frame.orderBy("n").select(keys).collect()] == [["a"], ["n"], ["n"]]
+
+
+def test_row_input_unless_somebody_chose(spark: Any) -> None:
+    """An Arrow function has Spark make rows of columns, unless the session says that it shall not."""
+    name = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
+    frame = spark.createDataFrame([(1,)], "n int")
+    try:
+        for chosen, wanted in (("true", "true"), ("false", "false"), (None, "false")):
+            spark.conf.unset(name) if chosen is None else spark.conf.set(name, chosen)
+            column("n > 1", frame, strategy="arrow")
+            assert spark.conf.get(name) == wanted
+    finally:
+        spark.conf.unset(name)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -522,6 +536,8 @@ def _connect(spark: Any) -> Any:
         ("ID:1", 2, "car", 4, {"x": _property(kind, value), "y": _property("integer", 3)}) for kind, value in values
     ]
     rows += [("ID:2", 1, "", 4, {}), ("ID:3", 2, None, None, {"x": None})]
+    pairs = itertools.product(((*values, ("double", 3.0), ("string", "blue"))), repeat=2)
+    rows += [("ID:4", 1, "car", 4, {"x": _property(*one), "y": _property(*other)}) for one, other in pairs]
     kinds = f"messageID string, deliveryMode int, type string, priority int, properties map<string, struct<{UNION}>>"
     return spark.createDataFrame(rows, kinds)
 
@@ -529,6 +545,7 @@ def _connect(spark: Any) -> Any:
 SELECTORS = [
     "x = 3", "x > 1.5", "x <> 'red'", "x = 'red'", "x", "NOT x", "x IS NULL", "x BETWEEN 1 AND 3", "x IN ('red')",
     "x LIKE 'r%'", "x + 1 > 3", "-x < 0", "x / 2 = 1", "NOT (x = 5)", "x = y", "x + y > 6", "x NOT IN ('a')",
+    "x <> y AND NOT (x > y)", "x / y = 1 OR x = y + x", "y BETWEEN x AND 3", "x + y + z > 6",
     "JMSDeliveryMode = 'PERSISTENT' AND JMSType = 'car'", "JMSMessageID LIKE 'ID:%' AND JMSPriority > 3 OR x = 3",
 ]  # fmt: skip
 
@@ -537,7 +554,7 @@ SELECTORS = [
 def test_connect_records_have_a_type_in_each_row(spark: Any, dialect: Any) -> None:
     """Confluent's union: both strategies give what the reader of records and the machine give, for every type."""
     frame = _connect(spark)
-    names = ["x", "y", "JMSDeliveryMode", "JMSType", "JMSMessageID", "JMSPriority"]
+    names = ["x", "y", "z", "JMSDeliveryMode", "JMSType", "JMSMessageID", "JMSPriority"]
     read = records.reader("connect", names)
     messages = []
     for row in frame.collect():
@@ -556,7 +573,9 @@ def test_connect_records_have_a_type_in_each_row(spark: Any, dialect: Any) -> No
         matcher = mqsel.compile(selector, dialect=dialect)
         wanted = [{"TRUE": True, "FALSE": False, "UNKNOWN": None}[matcher.evaluate(one).name] for one in messages]
         assert [row[number] for row in got] == wanted, (selector, strategy)
-    assert [selector for selector in SELECTORS if plans[selector, None].strategy == "arrow"] == ["x = y", "x + y > 6"]
+    by_python = {selector for selector in SELECTORS if plans[selector, None].strategy == "arrow"}
+    too_long = {"x / y = 1 OR x = y + x", "y BETWEEN x AND 3", "x <> y AND NOT (x > y)"}  # in some dialect
+    assert {"x + y + z > 6"} <= by_python <= {"x + y + z > 6", *too_long}
 
 
 @pytest.mark.filterwarnings("ignore:.* cannot be read")  # of which there are some on purpose

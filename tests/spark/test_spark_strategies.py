@@ -23,17 +23,18 @@ pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
 from mqsel.spark import check_cluster, column, layout, mq_message, plan, profile, register, ship
 
-UNION = "struct<propertyType string, integer int, string string>"
+UNION = "struct<propertyType string, integer int, string string, long bigint, double double, boolean boolean>"
 KINDS = f"color string, weight int, price double, ok boolean, p map<string, {UNION}>"
-MIXED = "color = 'red' AND weight / 2 > 10 AND p1 = p2"  # the last is of two types in each row
-WHERE = layout({"p1": "p.a", "p2": "p.b"})
+MIXED = "color = 'red' AND weight / 2 > 10 AND p1 BETWEEN p2 AND p3"  # the last is of three types in each row
+WHERE = layout({"p1": "p.a", "p2": "p.b", "p3": "p.c"})
 
 
 def _rows(count: int) -> list[tuple[Any, ...]]:
     rng = random.Random("strategies")
 
     def union() -> tuple[Any, ...]:
-        return rng.choice([("integer", rng.randrange(3), None), ("string", None, "0"), ("null-value", None, None)])
+        chosen = rng.choice([("integer", rng.randrange(3), None), ("string", None, "0"), ("null-value", None, None)])
+        return (*chosen, None, None, None)
 
     return [
         (
@@ -41,7 +42,7 @@ def _rows(count: int) -> list[tuple[Any, ...]]:
             rng.choice((None, 5, 50, -7)),
             rng.choice((None, 2.5, float("nan"))),
             rng.choice((True, False, None)),
-            rng.choice((None, {"a": union(), "b": union()})),
+            rng.choice((None, {"a": union(), "b": union(), "c": union()})),
         )
         for _ in range(count)
     ]
@@ -57,7 +58,7 @@ def _messages(frame: Any) -> list[dict[str, Any]]:
     messages = []
     for row in frame.collect():
         message = row.asDict(recursive=True)
-        for name, key in (("p1", "a"), ("p2", "b")):
+        for name, key in (("p1", "a"), ("p2", "b"), ("p3", "c")):
             union = (message["p"] or {}).get(key)
             message[name] = None if union is None else union.get(union["propertyType"])
         del message["p"]
@@ -88,14 +89,17 @@ def test_the_plan_of_a_mixed_selector(frame: Any) -> None:
     made = plan(MIXED, frame, properties=WHERE, dialect=JMS)
 
     assert made.strategy == "arrow"
-    assert made.rest == "p1 = p2"
-    assert made.why == (("'p1 = p2'", "'p1' and 'p2' have a type of their own in each row"),)
+    assert made.rest == "p1 BETWEEN p2 AND p3"
+    reason = "'p1' and 'p2' and 'p3' have a type of their own in each row: more than 150 cases"
+    assert made.why == (("'p1 BETWEEN p2 AND p3'", reason),)
     assert made.sql.startswith("`color` = 'red' AND ")
     assert "prefilter  `color` = 'red' AND " in str(made)
 
 
 @pytest.mark.parametrize("dialect", [JMS, IBM_JMS, IBM_MQ], ids=repr)
-@pytest.mark.parametrize("selector", [MIXED, f"NOT ({MIXED})", f"({MIXED}) OR ok", "p1 = p2 AND weight / 0 = 1 AND ok"])
+@pytest.mark.parametrize(
+    "selector", [MIXED, f"NOT ({MIXED})", f"({MIXED}) OR ok", "p1 BETWEEN p2 AND p3 AND weight / 0 = 1 AND ok"]
+)
 def test_prefilter_and_rest_are_the_selector(frame: Any, selector: str, dialect: Any) -> None:
     """Invariant: prefilter AND rest = the machine, in three values, with ERR on either side of the cut."""
     made = column(selector, frame, properties=WHERE, dialect=dialect)
@@ -221,7 +225,7 @@ def test_errors_come_on_the_driver(frame: Any) -> None:
     """A faulty selector, a strategy that cannot be, a setting under which Spark hangs: refused by column."""
     with pytest.raises(errors.SelectorSyntaxError):
         column("color == 'red'", frame)
-    with pytest.raises(errors.ArgumentError, match=r"'p1 = p2' has no exact Catalyst expression: 'p1' and 'p2' have"):
+    with pytest.raises(errors.ArgumentError, match=r"'p1 BETWEEN p2 AND p3' has no exact Catalyst expression"):
         column(MIXED, frame, properties=WHERE, strategy="native")
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     for wrong in ("0", "-1"):
@@ -467,6 +471,7 @@ def test_profile_accounts_for_every_row(frame: Any, dialect: Any) -> None:
     text = (
         "(color = 'red' OR color > 5) AND NOT (weight / (weight - 5) > 1) AND p1 = p2 AND p1 = 1 AND ok AND price > 2"
     )
+    text += " AND p1 BETWEEN p2 AND p3"  # which Python evaluates
     found = profile(text, frame, properties=WHERE, dialect=dialect)
     messages = _messages(frame)
     lenient = dialect.replace(type_mismatch="operation", null_arithmetic="unknown")
