@@ -180,8 +180,8 @@ def _found(strings: Strings) -> str | UndecidedError | None:
         for text in sorted(cast("frozenset[str]", likes.points), key=len):
             if is_string_in(text, strings):
                 return text
-    # What is left are texts that match a pattern of each. Those of long patterns follow each other, if they may: to find
-    # the shortest text of two with five segments takes 6 ms, of more any time.
+    # What is left are texts that match a pattern of each. Those of long patterns follow each other, if they may: the
+    # shortest text of two with five segments is found in 6 ms, of more in any time.
     firsts = [min(likes.patterns, key=repr) for likes in sorted(strings.likes, key=repr)]
     if sum(len(segment) for one in (*firsts, *strings.unlikes) for segment in one) > _SHORT:
         fills = [
