@@ -7,8 +7,9 @@ import json
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
+from math import isfinite
 from typing import Any
 
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats, types_of
@@ -112,6 +113,9 @@ def written(value: Any) -> str:
 
 def _columns(rows: Callable[[], Iterator[tuple[str, ...]]], indent: str, width: int | None) -> Iterator[str]:
     """Write rows in columns. What is too wide is cut: first the last column but one, then the last."""
+    few = [*islice(rows(), _ROWS)]  # that are made once
+    if len(few) < _ROWS:
+        rows = few.__iter__
     widths: list[int] = []
     for row in rows():
         widths = [max(wide, cells(cell)) for wide, cell in zip(widths or [0] * len(row), row, strict=True)]
@@ -164,17 +168,36 @@ def table(where: str, message: InspectedMessage, width: int | None = None) -> It
             yield from _pairs(more, width)
 
 
+@lru_cache(1024)  # most messages have the properties of the one before
+def _start(name: str, kind: str) -> str:
+    return f'{{"name": {_json(name)}, "type": {_json(kind)}, "value": '
+
+
+@lru_cache(1024)
+def _end(source: str) -> str:
+    return f', "from": {_json(source)}}}'
+
+
+def _value(value: Any) -> str:
+    """Write what most values are as the encoder does, which is made anew for each but a text."""
+    kind = type(value)
+    if kind is int or (kind is float and isfinite(value)):
+        return repr(value)
+    return _json(value if kind is str else plain(value))
+
+
 def as_json(where: str, message: InspectedMessage) -> Iterator[str]:
     """Write one JSON object, in pieces."""
     # As json.dumps writes the whole of it.
     yield f'{{"message": {_json(where)}, "properties": ['
     rows, before = message.rows(), ""
     while some := [
-        {"name": row.name, "type": row.type, "value": plain(row.value), "from": _source(row)}
-        for row in islice(rows, _ROWS)
+        f"{_start(row.name, row.type)}{_value(row.value)}{_end(_source(row))}" for row in islice(rows, _ROWS)
     ]:
-        yield f"{before}{_json(some)[1:-1]}"
+        yield before + ", ".join(some)
         before = ", "
-    skipped = [{"what": what, "why": why} for what, why in message.skipped]
-    structures = [{"name": name, "where": place} for name, place in message.structures]
-    yield f'], "skipped": {_json(skipped)}, "structures": {_json(structures)}}}\n'
+    skipped = _json([{"what": what, "why": why} for what, why in message.skipped]) if message.skipped else "[]"
+    structures = "[]"
+    if message.structures:
+        structures = _json([{"name": name, "where": place} for name, place in message.structures])
+    yield f'], "skipped": {skipped}, "structures": {structures}}}\n'

@@ -14,7 +14,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
 from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError, visible
@@ -269,6 +269,7 @@ def place_of(name: str, kind: str, number: int) -> str:
     return f"{shown(name)}, byte {number}" if FORMATS[kind].place == "byte" else f"{shown(name)}:{number}"
 
 
+@lru_cache(64)
 def shown(name: str) -> str:
     """Return the name of a file for an error."""
     return "stdin" if name == "-" else visible(nameable(name))

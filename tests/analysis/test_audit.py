@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 
 import pairs
 import pytest
@@ -126,3 +127,17 @@ def test_a_dialect_that_is_none() -> None:
     """Bad input is one error of ours."""
     with pytest.raises(mqsel.ArgumentError):
         audit([], dialect="XYZ")
+
+
+@pytest.mark.parametrize("write", ["{}", "NOT {}", "{} OR x IS NULL AND c = 'd'"])
+def test_long_patterns_on_one_text(write: str) -> None:
+    """Pairs of long patterns that texts fit in common take seconds together: to look for the shortest took minutes."""
+    draw = random.Random(1)
+    segments = [["".join(draw.choices("abcdefgh", k=4)) for _ in range(8)] for _ in range(60)]
+    tests = ["name LIKE '%" + "%".join(one) + "%'" for one in segments]
+    before = time.process_time()
+    found = audit([(str(number), write.format(one)) for number, one in enumerate(tests)], once=True)
+
+    assert time.process_time() - before < 15
+    assert not (found.undecided or found.pairs_left)
+    assert len(found.twice) == 60 * 59 // 2

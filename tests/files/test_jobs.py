@@ -98,6 +98,80 @@ def test_as_one_process(run: Run, files: list[Path], options: list[str], count: 
     assert run("-j", count, *arguments) == run("-j", 1, *arguments)
 
 
+@pytest.fixture
+def read_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Parts of 2,000 bytes of files that count as quiet; a list of where blocks begin that are read a second time."""
+    places: list[int] = []
+
+    def noted(block: bytearray, before: int, *more: Any) -> bytes:
+        places.append(before)
+        return gathered(block, before, *more)
+
+    gathered = workers.gathered
+    monkeypatch.setattr(tasks, "SIZE", 2000)
+    monkeypatch.setattr(workers, "_QUIET", -(10**18))
+    monkeypatch.setattr(workers, "gathered", noted)
+    return places
+
+
+@pytest.mark.parametrize("selector", ["n >= 0", "color = 'blue'", "n = 77"])
+@pytest.mark.parametrize("options", [[], ["--invert"], ["--errors", "raise"], ["--count"], ["-n"]], ids=" ".join)
+def test_lines_read_again(run: Run, tmp_path: Path, read_again: list[int], selector: str, options: list[str]) -> None:
+    """Invariant: lines that this process reads where another found them are those that one process prints."""
+    line = b'{"n": %d, "color": "%s", "of": "%s"}'
+    texts = [line % (n, b"blue" if n % 7 else b"red", b"x" * (n % 90)) for n in range(600)]
+    texts[100:100] = [b"", b"broken", b" \t\r", b'{"n": 1, "of": "' + b"y" * 9_000 + b'"}', b"{" * 5_000]
+    files = []
+    for name, start, end, last in (
+        ("a", b"", b"\n", b"\n"),
+        ("b", b"", b"\r\n", b""),
+        ("c", b"\xef\xbb\xbf", b"\n", b"\n\n"),
+    ):
+        files.append(tmp_path / name)
+        files[-1].write_bytes(start + end.join(texts) + last)
+    arguments = [*options, selector, *files]
+
+    assert run("-j", 3, *arguments) == run("-j", 1, *arguments)
+    if selector == "color = 'blue'":
+        assert bool(read_again) == (not {"--count", "-n"} & {*options})
+
+
+@pytest.mark.parametrize("change", ["other", "longer", "shorter", "removed"])
+def test_lines_of_a_file_that_changes(
+    run: Run, tmp_path: Path, read_again: list[int], monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """Invariant: whatever becomes of a file that is read twice, what is printed are lines that were selected."""
+    file, line = tmp_path / "a", b'{"color": "%s", "of": "' + b"x" * 200 + b'"}\n'
+    file.write_bytes(line % b"blue" * 300)
+    first_line = workers.first_line
+
+    def late(*arguments: Any) -> int:
+        if len(read_again) == 10:
+            read_again.append(-1)
+            if change == "other":
+                file.write_bytes(line % b"grey" * 300)
+            elif change == "longer":
+                file.write_bytes(line % b"blue" * 301)
+            elif change == "shorter":
+                file.write_bytes(line % b"blue" * 100)
+            else:
+                file.unlink()
+        return first_line(*arguments)
+
+    monkeypatch.setattr(workers, "first_line", late)
+    status, out, err = run("-j", 2, "color = 'blue'", file)
+    printed = len(out) // len(line % b"blue")
+
+    assert out == line % b"blue" * printed
+    assert read_again.index(-1) == 10
+    if change == "longer":
+        assert (status, printed) == (0, 301)
+    elif change == "removed":
+        assert (status, "No such file" in err) == (2, True)
+    else:
+        assert printed < 300
+
+
 @pytest.mark.usefixtures("small")
 def test_limit_as_one_process(run: Run, files: list[Path]) -> None:
     """Invariant: a limit ends the run behind the same message, and what lies behind it is not counted."""

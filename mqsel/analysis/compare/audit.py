@@ -40,6 +40,7 @@ MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some 
 _WORK = 20_000  # of one proof, in leaves
 _PARTS = 4  # of an OR, each of which has messages
 _UNDECIDED = 3  # of one selector, after which no other is tried
+_HARD = 20  # pairs that are not decided, each in up to half a second, after which no other is tried
 
 
 class Never(NamedTuple):
@@ -100,7 +101,7 @@ class Audit(NamedTuple):
         within: those that select all that others do; of equal ones, the first is named.
         missing: those that overlap by accident; of equal ones, the first is named.
         undecided: keys with a comparison that is not decided.
-        pairs_left: pairs that were not compared for `missing` or `twice`.
+        pairs_left: pairs that were not compared for `missing` or `twice`, or that are not decided for `twice`.
         gaps: for each destination what no selector there selects.
         twice: pairs that select a message of one destination in common, where each should have one receiver.
     """
@@ -326,16 +327,18 @@ def _contained(
     unsure: dict[int, None] = {}
     first = [*range(len(entries))]  # of those that are equal
     within: dict[int, list[int]] = {}
+    hard = 0
     for place, entry in enumerate(entries):
         mutual = sorted(one for one in around[place] if one < place and place in around[one] and first[one] == one)
         for one in mutual:
-            forth = _is_within(entry, entries[one])
+            forth = _is_within(entry, entries[one]) if hard < _HARD else None
             back = forth and _is_within(entries[one], entry)
             if back:
                 first[place] = one
                 break
             if forth is None or (forth and back is None):
                 unsure[place] = None
+                hard += 1
     for place, entry in enumerate(entries):
         if first[place] != place:
             continue
@@ -345,12 +348,13 @@ def _contained(
             # A proof that failed has left a message.
             if not all(map(entries[one].matches, entry.messages[seen:])):
                 continue
-            holds = _is_within(entry, entries[one])
+            holds = _is_within(entry, entries[one]) if hard < _HARD else None
             if holds:
                 within.setdefault(one, []).append(place)
                 break
             if holds is None:
                 unsure[place] = None
+                hard += 1
                 open_ += 1
                 if open_ == _UNDECIDED:
                     break
@@ -445,7 +449,7 @@ def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
         for entry in entries
         for one, other in itertools.pairwise(entry.keys if len(entry.destinations) == 1 else ())  # of one text
     ]
-    looked = left = 0
+    looked = left = hard = 0
     for place, entry in enumerate(entries):
         for second in entries[place + 1 :]:
             if entry.destinations.keys().isdisjoint(second.destinations):
@@ -455,14 +459,15 @@ def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
             shared = [*filter(second.matches, entry.messages), *filter(entry.matches, second.messages)]
             if not shared:
                 looked += 1
-                left += looked > MAX_PAIRS
-                shared = _both(entry, second) if looked <= MAX_PAIRS else []
+                both = _both(entry, second) if looked <= MAX_PAIRS and hard < _HARD else None
+                hard += both is not None and bool(both.reason)
+                left += both is None or bool(both.reason)
+                shared = [] if both is None or both.message is None else [both.message]
             found += [Twice((entry.keys[0], second.keys[0]), one) for one in shared[:1]]
     return found, left
 
 
-def _both(first: _Entry, second: _Entry) -> list[Message]:
-    """Return a message that both select, if one is found."""
+def _both(first: _Entry, second: _Entry) -> Witness:
+    """Search a message that both select."""
     formulas = first.known.normal.true, second.known.normal.true
-    found = _found(first, formulas, lambda message: first.matches(message) and second.matches(message), second)
-    return [] if found.message is None else [found.message]
+    return _found(first, formulas, lambda message: first.matches(message) and second.matches(message), second)

@@ -46,6 +46,7 @@ class Ask(NamedTuple):
         placed: whether an item is a pair: the place of the message, as in a `Complaint`, and the message.
         given: the contract that messages are held against; None for none.
         bound: whether the selectors are those of the queues of an export, which get messages of their addresses alone.
+        by_place: whether `Runs` may stand for lines: who asks can read the file.
     """
 
     invert: bool = False
@@ -58,6 +59,22 @@ class Ask(NamedTuple):
     placed: bool = False
     given: Contract | None = None
     bound: bool = False
+    by_place: bool = False
+
+
+class Runs(NamedTuple):
+    """Where selected lines stand, counted from the first line of the part.
+
+    Attributes:
+        start: of the first.
+        stop: behind the last.
+        places, size: what `gathered` takes.
+    """
+
+    start: int
+    stop: int
+    places: bytes
+    size: int
 
 
 class Complaint(NamedTuple):
@@ -479,6 +496,7 @@ class Match(Job):
             limit=-1 if ask.limit is None else ask.limit,
             apart=ask.apart,
             placed=ask.placed,
+            runs=Runs if ask.by_place else None,
         )
         return sifter, decoder, missing
 

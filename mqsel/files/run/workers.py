@@ -4,6 +4,9 @@ A process is a fresh interpreter that runs `work`; it receives tasks through one
 A forked process would inherit the locks of threads that it does not have, the caller's and pyarrow's; multiprocessing
 would import the caller's main module. A thread for each process reads its records, and stops reading while too many
 wait: no process runs far ahead of what is printed.
+
+Of a large file of lines a process sends where the selected ones stand, and this one reads them there: through the pipe
+each would be copied five times. Where the file changed since the task was given away, the task is done here instead.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -20,8 +24,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from mqsel._interrupt import undone
 from mqsel.errors import FileError, MqselError
+from mqsel.files._sifter import gathered
+from mqsel.files.framings import FORMATS, first_line
 from mqsel.files.run.tasks import Advance, JobRun, Records, Task, done, placed, size_of
-from mqsel.files.run.work import Ask, Tally
+from mqsel.files.run.work import Ask, Match, Runs, Tally
 
 if TYPE_CHECKING:
     import subprocess
@@ -30,6 +36,7 @@ _BATCH = 1 << 18  # bytes of records that are sent at once
 _NEWS = 8 << 20  # bytes after which a process reports how far it is; the broken pipe ends it if the caller has gone
 _ROOM = 4 << 20  # bytes of records that may wait for those before them, for each process
 _AHEAD = 64  # and tasks, of which each has counts
+_QUIET = 2 * 10**9  # nanoseconds without a change before lines are read twice: clocks of file systems are coarse
 _TICK = 0.1  # seconds: on Windows a wait without end is not interrupted
 
 
@@ -55,6 +62,7 @@ class _Assigned:
         is_whole: they are all.
         error: the process ended before.
         is_dropped: its records do not count.
+        version: of the file when the task was given away; None where its records are not `Runs`.
     """
 
     def __init__(self, task: Task, ask: Ask | None) -> None:
@@ -63,6 +71,7 @@ class _Assigned:
         self.held = 0
         self.is_whole = self.is_dropped = False
         self.error: MqselError | None = None
+        self.version: tuple[int, ...] | None = None
 
 
 class _Crew:
@@ -74,9 +83,12 @@ class _Crew:
         self._run, self._ask, self._tasks, self._advance = run, ask, tasks, advance
         self._count = count
         self._asked = ask()
+        is_printed = not (self._asked.counting or self._asked.apart) and self._asked.limit is None
+        self._by_place = is_printed and run.job is Match
         self._changed = threading.Condition()
         self._jobs: deque[_Assigned] = deque()  # in order; the first is the one whose records are given
         self._held = 0
+        self._lines = bytearray()  # of the file, in which those of `Runs` stand: to ask for new memory costs as much
         self._is_planned = False  # there are no more tasks
         self._is_over = False  # no records are wanted any more
         self._failure: BaseException | None = None  # of a thread: a fault of ours
@@ -112,7 +124,7 @@ class _Crew:
                 return
             job = self._jobs[0]
             self._asked = self._ask()
-            if self._is_to_do_here(job):
+            if self._is_to_do_here(job) or not self._is_in_place(job):
                 yield from placed(job.task, done(self._run, self._asked, job.task, self._advance))
             else:
                 yield from placed(job.task, self._arriving(job), self._advance)
@@ -130,10 +142,34 @@ class _Crew:
         selected = sum(record.selected for record in job.records if isinstance(record, Tally))
         if job.is_whole and selected < self._asked.limit:
             return False
+        self._drop(job)
+        return True
+
+    def _drop(self, job: _Assigned) -> None:
         with self._changed:
             job.is_dropped = True
             self._taken(job)
-        return True
+
+    def _is_in_place(self, job: _Assigned) -> bool:
+        """Read what a process only found; report whether the file is still the one that it read."""
+        if job.version is None:
+            return True
+        self._wait(lambda: job.is_whole or job.error is not None)
+        found = [record for record in job.records if isinstance(record, Runs)]
+        if not found:
+            return True
+        self._lines += bytes(max(sum(one.stop - one.start for one in found) - len(self._lines), 0))
+        assert job.task.part is not None
+        with suppress(OSError), open(job.task.part.path, "rb") as file, memoryview(self._lines) as lines:  # noqa: PTH123
+            first, at = first_line(file, job.task.part.start), 0
+            for one in found:
+                file.seek(first + one.start)
+                at += file.readinto(lines[at : at + one.stop - one.start])
+            if _version(os.fstat(file.fileno())) == job.version:
+                return True
+        self._by_place = False
+        self._drop(job)
+        return False
 
     def _arriving(self, job: _Assigned) -> Iterator[Any]:
         while True:
@@ -141,7 +177,13 @@ class _Crew:
             with self._changed:
                 is_end = job.is_whole or job.error is not None
                 records = self._taken(job)
-            yield from records
+            at = 0
+            for record in records:
+                if isinstance(record, Runs):
+                    yield gathered(self._lines, record.start - at, record.places, record.size)
+                    at += record.stop - record.start
+                else:
+                    yield record
             if is_end:
                 if job.error is not None:
                     raise job.error
@@ -182,6 +224,9 @@ class _Crew:
                     return None
                 is_ours = task.file.trouble is not None or size_of(task.file.path) is None
                 job = _Assigned(task, None if is_ours else self._asked)
+                if self._by_place and task.part is not None and FORMATS[task.part.format].is_lines:
+                    job.version = _quiet_version(task.part.path)
+                    job.ask = self._asked._replace(by_place=job.version is not None)
                 self._jobs.append(job)
                 self._changed.notify_all()
                 if not is_ours:
@@ -254,6 +299,7 @@ class _Crew:
                 lambda: (
                     is_whole
                     or self._is_over
+                    or job.version is not None  # it is taken when it is whole, and not larger than its part
                     or (job.held < _ROOM and (job is self._jobs[0] or self._held < self._count * _ROOM))
                 )
             )
@@ -281,8 +327,22 @@ def _ended(task: Task, process: subprocess.Popen[bytes] | None, error: Exception
     )
 
 
+def _version(of: os.stat_result) -> tuple[int, ...]:
+    return of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
+
+
+def _quiet_version(path: str) -> tuple[int, ...] | None:
+    """Return what changes with a file of this machine; None where it just changed, or cannot be known."""
+    with suppress(OSError):
+        version = _version(os.stat(path))  # noqa: PTH116 (quick to import)
+        return version if time.time_ns() - max(version[3:]) > _QUIET else None
+    return None
+
+
 def _size(record: Any) -> int:
     """Count the bytes of messages in a record."""
+    if isinstance(record, Runs):
+        return record.size
     if isinstance(record, list):
         return sum(map(len, record))
     return len(record if isinstance(record, bytes) else getattr(record, "message", b""))

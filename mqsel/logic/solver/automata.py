@@ -18,6 +18,7 @@ from mqsel.logic.sets import Pattern, Texts, has_text, is_like
 MAX_STEPS = 20_000  # states of a product: a tenth of a second
 _MAX_MOVES = 20 * MAX_STEPS  # of single automata from one state to the next: half a second, however many there are
 
+_SHORT = 30  # characters of patterns of which the shortest text is found
 _FEW = 20  # patterns that are left out
 # Stand where a pattern takes any character: the first that nothing else asks for.
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -179,7 +180,17 @@ def _found(strings: Strings) -> str | UndecidedError | None:
         for text in sorted(cast("frozenset[str]", likes.points), key=len):
             if is_string_in(text, strings):
                 return text
-    # What is left are texts that match a pattern of each.
+    # What is left are texts that match a pattern of each. Those of long patterns follow each other, if they may: the
+    # shortest text of two with five segments is found in 6 ms, of more in any time.
+    firsts = [min(likes.patterns, key=repr) for likes in sorted(strings.likes, key=repr)]
+    if sum(len(segment) for one in (*firsts, *strings.unlikes) for segment in one) > _SHORT:
+        fills = [
+            "".join([LETTERS[0] if one is None else one for segment in pattern for one in segment])
+            for pattern in firsts
+        ]
+        for text in ("".join(fills), "".join(fills[::-1])):
+            if is_string_in(text, strings):
+                return text
     groups = [[_automaton(one) for one in likes.patterns] for likes in strings.likes]
     if len(strings.unlikes) > _FEW:  # a text that is found without looking at them is often none of theirs
         found = _walk(groups, [], strings.others)
