@@ -118,14 +118,13 @@ cdef int search_begin(
         given: all attributes that may not be NULL, or NULL where nobody knows.
     """
     cdef AttributeValue *slots
-    cdef AttributeValue *slot
     cdef uint64_t number
     cdef uint32_t *present
     cdef uint32_t count = 0
     cdef uint32_t at
     cdef int tags
-    cdef const Value *values
-    cdef const Value *value
+    cdef uint32_t value_count = <uint32_t> min(record.count, attributes)
+    cdef const Value *values = record.values
     search.is_damaged = False
     search.is_short = False
     search.places.count = 0
@@ -144,55 +143,61 @@ cdef int search_begin(
         search.slot_room = <uint64_t> attributes + 64
         for number in range(number, search.slot_room):
             slot_clear(&slots[number])
-    search.values = record.values
-    search.value_count = <uint32_t> min(record.count, attributes)
+    slots = search.slots
+    search.values = values
+    search.value_count = value_count
     if given == NULL:
-        given_count = search.value_count
+        given_count = value_count
     if items_room(&search.present, given_count, 4) < 0:
         raise MemoryError
     present = <uint32_t *> search.present.items
-    values = record.values
+    if given != NULL:
+        for number in range(given_count):
+            at = given[number]
+            if at < value_count and values[at].tag != NULL_VALUE:
+                slot_fill(search, &slots[at], &values[at])
+                present[count] = at
+                count += 1
+        search.present.count = count
+        return 0
     number = 0
-    while number < given_count:
-        if given == NULL and number + WIDE <= given_count:
-            # Of many properties most are NULL, of few most are not: either way the next branch can be foretold.
-            tags = 0
+    # Of many properties most are NULL, of few most are not: either way the branch can be foretold.
+    while number + WIDE <= given_count:
+        tags = 0
+        for at in range(WIDE):
+            tags |= values[number + at].tag
+        if tags != NULL_VALUE:
             for at in range(WIDE):
-                tags |= values[number + at].tag
-            if tags != NULL_VALUE:
-                for at in range(WIDE):
-                    present[count] = <uint32_t> number + at
-                    count += values[number + at].tag != NULL_VALUE
-            number += WIDE
-            continue
-        at = <uint32_t> number if given == NULL else given[number]
-        number += 1
-        if at < search.value_count:
-            present[count] = at
-            count += values[at].tag != NULL_VALUE
+                present[count] = <uint32_t> number + at
+                count += values[number + at].tag != NULL_VALUE
+        number += WIDE
+    for number in range(number, given_count):
+        present[count] = <uint32_t> number
+        count += values[number].tag != NULL_VALUE
     for number in range(count):
-        at = present[number]
-        value = &values[at]
-        slot = &search.slots[at]
-        if value.tag == STRING:
-            slot.kind = KIND_STRING
-            slot.is_hashed = False
-        elif value.tag <= INT64:
-            if value.tag == BOOLEAN:
-                slot.kind = KIND_TRUE if value.it.i else KIND_FALSE
-            else:
-                slot.kind = KIND_NUMBER
-                slot.number = <double> value.it.i
-        elif value.tag <= FLOAT64:
-            slot.number = value.it.d
-            slot.kind = KIND_NUMBER if slot.number == slot.number else KIND_NAN
-        elif value.tag == POISON:
-            slot.kind = KIND_OPEN | KIND_NULL | KIND_FALSE | KIND_TRUE | KIND_NUMBER if search.asked else 0
-        else:
-            slot.kind = KIND_BYTES
-            slot.is_hashed = False
+        slot_fill(search, &slots[present[number]], &values[present[number]])
     search.present.count = count
     return 0
+
+
+cdef inline void slot_fill(Search *search, AttributeValue *slot, const Value *value) noexcept:
+    if value.tag == STRING:
+        slot.kind = KIND_STRING
+        slot.is_hashed = False
+    elif value.tag <= INT64:
+        if value.tag == BOOLEAN:
+            slot.kind = KIND_TRUE if value.it.i else KIND_FALSE
+        else:
+            slot.kind = KIND_NUMBER
+            slot.number = <double> value.it.i
+    elif value.tag <= FLOAT64:
+        slot.number = value.it.d
+        slot.kind = KIND_NUMBER if slot.number == slot.number else KIND_NAN
+    elif value.tag == POISON:
+        slot.kind = KIND_OPEN | KIND_NULL | KIND_FALSE | KIND_TRUE | KIND_NUMBER if search.asked else 0
+    else:
+        slot.kind = KIND_BYTES
+        slot.is_hashed = False
 
 
 cdef inline void slot_clear(AttributeValue *slot) noexcept:
@@ -939,6 +944,8 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     slot_room = search.slot_room
     for at in range(min(count, <uint64_t> AHEAD)):
         mqsel_ahead(clauses + candidates[at])
+    for at in range(min(count, <uint64_t> AHEAD // 2)):
+        mqsel_ahead(code + clauses[candidates[at]].code)
     for at in range(count):
         mqsel_ahead(clauses + candidates[at + AHEAD])
         mqsel_ahead(code + clauses[candidates[at + AHEAD // 2]].code)
