@@ -157,3 +157,12 @@ def test_arithmetic_of_two_dialects_is_not_one() -> None:
     found = mqsel.relation(*matchers)
     assert found.relation == "b within a"
     assert [one.matches(found.a_alone) for one in matchers] == [True, False]
+
+
+def test_contracts_of_many_values() -> None:
+    """Texts that a contract lists are not matched one by one without end, nor where nothing is to be matched."""
+    given = mqsel.Contract({"a": {"type": "string", "values": [f"v{number}" for number in range(100_000)]}})
+    patterns = " AND ".join(f"a NOT LIKE '%{number}x'" for number in range(40))
+    assert "steps" in mqsel.satisfiable(patterns, given=given).reason
+    listed = " AND ".join(f"a <> 'v{number}'" for number in range(40))
+    assert mqsel.satisfiable(listed, given=given).message == {"a": "v40"}

@@ -15,6 +15,7 @@ from mqsel.errors import PropertyTypeError
 from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Node, children, unparse, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
 from mqsel.logic.formulas import Any as AnyOf
+from mqsel.logic.sets import Values
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
 from mqsel.logic.solver.boxes import Check, solve
 from mqsel.logic.solver.domains import Domain, any_of, is_empty, meet, some_values
@@ -23,6 +24,7 @@ from mqsel.logic.solver.trials import try_out
 Message = dict[str, Any]
 
 MAX_WORK = 50_000  # leaves that are looked at: about half a second
+_TEXTS = 20  # listed texts that are matched with a pattern in the time of a leaf
 
 
 class Witness(NamedTuple):
@@ -228,7 +230,7 @@ class _Solver:
             self.work.spend(1)
             if isinstance(one, Leaf):
                 key, domain = self.domain(branch, one)
-                met = meet(domain, one.values)
+                met = self.meet(domain, one.values)
                 if is_empty(met):
                     return False
                 branch.domains[key] = met
@@ -244,12 +246,17 @@ class _Solver:
                 branch.clauses.append(one.parts)
         return True
 
+    def meet(self, domain: Domain, values: Values) -> Domain:
+        if domain.strings.points and values.strings.patterns:
+            self.work.spend(len(domain.strings.points) * len(values.strings.patterns) // _TEXTS)
+        return meet(domain, values)
+
     def holds(self, branch: _Case, formula: Formula) -> bool | None:
         """Report whether a part of a clause must hold, or cannot; None if both may be."""
         self.work.spend(1)
         if isinstance(formula, Leaf):
             _, domain = self.domain(branch, formula)
-            met = meet(domain, formula.values)
+            met = self.meet(domain, formula.values)
             return True if met == domain else False if is_empty(met) else None
         if isinstance(formula, Relation):
             pair, outcomes = self.pair(formula)

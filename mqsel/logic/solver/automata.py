@@ -107,7 +107,10 @@ ALL_STRINGS = NO_STRINGS._replace(points=None)
 def meet_strings(strings: Strings, texts: Texts) -> Strings:
     """Keep the strings that are in *texts*."""
     if strings.points is not None:
-        points = frozenset([one for one in strings.points if has_text(texts, one)])
+        # Of a contract they may be 100,000, which are not looked at one by one for a set without patterns.
+        points = strings.points - texts.points if texts.negated else strings.points & texts.points
+        if texts.patterns:
+            points = frozenset([one for one in strings.points if has_text(texts, one)])
         return strings if len(points) == len(strings.points) else NO_STRINGS._replace(points=points)
     if texts.negated:
         return strings._replace(
@@ -116,8 +119,7 @@ def meet_strings(strings: Strings, texts: Texts) -> Strings:
         )
     if texts.patterns:
         return strings._replace(likes=strings.likes | {texts})
-    points = frozenset([one for one in cast("frozenset[str]", texts.points) if is_string_in(one, strings)])
-    return NO_STRINGS._replace(points=points)
+    return NO_STRINGS._replace(points=_those_in(strings, cast("frozenset[str]", texts.points)))
 
 
 def meet_both(first: Strings, second: Strings) -> Strings:
@@ -125,8 +127,16 @@ def meet_both(first: Strings, second: Strings) -> Strings:
     if second.points is not None:
         first, second = second, first
     if first.points is not None:
-        return first._replace(points=frozenset([one for one in first.points if is_string_in(one, second)]))
+        return first._replace(points=_those_in(second, first.points))
     return Strings(None, first.likes | second.likes, first.others | second.others, first.unlikes | second.unlikes)
+
+
+def _those_in(strings: Strings, texts: frozenset[str]) -> frozenset[str]:
+    if strings.points is not None:
+        return texts & strings.points
+    if strings.likes or strings.unlikes:
+        return frozenset([one for one in texts if is_string_in(one, strings)])
+    return texts - strings.others
 
 
 def is_string_in(text: str, strings: Strings) -> bool:
