@@ -391,7 +391,11 @@ def test_match_starts_with_little(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text('{"a": 1}\n', encoding="utf-8")
     listing = "print(sorted(sys.modules))"
-    runs = ("", f"from mqsel.cli import main; main(['match', 'a = 1', {str(file)!r}]);")
+    # From 3.14 on argparse itself needs some of them.
+    runs = (
+        "import argparse; argparse.ArgumentParser().format_usage();",
+        f"from mqsel.cli import main; main(['match', 'a = 1', {str(file)!r}]);",
+    )
     before, after = (
         subprocess.run(
             [sys.executable, "-c", f"import sys; {run}{listing}"], capture_output=True, text=True, check=True
