@@ -392,7 +392,7 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str, way
     sessions = 1 if kind == "classic" else 2
     assert len(workers) == len({daemon for daemon, _ in workers}) == 2 * sessions
     assert all(openings == {1} for openings, _ in workers.values())
-    assert sum(used for _, used in workers.values()) >= 60  # a task without rows does not call it
+    assert sum(used for _, used in workers.values()) >= 60  # 92 where Spark passes rows, 120 where columns
     (application,) = set(work.glob("*")) - before
     for log in (application / "0" / "stderr", application / "1" / "stderr"):
         brought = re.findall(r"Executor: Fetching (\S+/mqsel-\S+\.set) ", log.read_text())
