@@ -361,7 +361,8 @@ def test_an_artifact_in_spark_connect(kit: Kit, tmp_path: Path) -> None:
 def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str, way: str) -> None:
     """Two executors with one Python worker each: a worker opens a set once, a file comes once for a session.
 
-    Over two jobs of 40 tasks and a stream of four batches. In Spark Connect the stream has a session, and workers, of its own.
+    Over two jobs of 40 tasks and a stream of four batches. In Spark Connect the stream has a session, and workers, of
+    its own.
     """
     number, cluster = 800, "local-cluster[2,1,1024]"
     work = kit.folder / "home" / "work"
