@@ -4,7 +4,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mqsel.columns._arrow cimport Column
-from mqsel.columns._sets cimport FloatSet, ValueSet
+from mqsel.columns._sets cimport FloatSet, ValueSet, Vocabulary
 
 
 cdef enum:
@@ -12,6 +12,7 @@ cdef enum:
     WORDS = 32               # of a bit for each row of a block
     NESTED = 8               # structs around a column
     FEW = 8                  # intervals that are compared one after the other, and that by vectors
+    UNDECIDED = -3           # it has to be found in another way
     DECLINED = -1            # the machine looks at this block row by row, and finds the words for what is wrong
 
 
@@ -29,11 +30,14 @@ cdef struct ColumnBlock:
     bint is_short            # all views of the block have their text in themselves
     int64_t tail_block
     int64_t number_block
+    int64_t code_block
+    Vocabulary *vocabulary   # NULL: the leaves compare with few texts
     uint64_t[WORDS] validity  # a bit for each row with a value
     uint8_t *valid           # the same as a mask
     uint64_t *keys           # of texts and byte strings, see _loops.h; of views the heads
     int32_t *sizes           # not of views
     uint64_t *tails          # of views the rests
+    uint8_t *codes           # of texts, by the vocabulary
     int64_t *integers        # of integers of any width, and of booleans
     double *doubles          # in the same place
 
@@ -56,6 +60,10 @@ cdef bint dictionary_bits(
     ColumnBlock *reader, int64_t only, uint64_t few, int64_t start, int rows, uint64_t *bits
 ) noexcept nogil
 cdef bint column_bits(ColumnBlock *reader, ValueSet *values, int64_t start, int rows, uint64_t *bits) noexcept nogil
+cdef int coded_bits(ColumnBlock *reader, const uint64_t *few, int64_t start, int rows, uint64_t *bits) noexcept nogil
+cdef int few_bits(
+    ColumnBlock *reader, ValueSet *values, int64_t start, int rows, const uint64_t *left, uint64_t *bits
+) noexcept nogil
 cdef int column_mask(
     ColumnBlock *reader, ValueSet *values, bint strict, int64_t start, int rows, const uint8_t *wanted, uint8_t *mask
 ) noexcept nogil

@@ -10,7 +10,7 @@ Longer than 500 lines because each layout is loaded and searched in its own way,
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from mqsel.columns._arrow cimport (
@@ -18,8 +18,8 @@ from mqsel.columns._arrow cimport (
     LARGE_BINARIES, LARGE_TEXTS, NULLS, TEXT_VIEWS, TEXTS, UINT8S, UINT16S, UINT32S, UINT64S, Column,
 )
 from mqsel.columns._sets cimport (
-    CONTAINS, PREFIX, SUFFIX, TOO_LONG, FloatSet, Interval, LikePattern, Needle, Stretch, TextSet, ValueSet,
-    pattern_matches, point_find,
+    CONTAINS, PREFIX, SUFFIX, TOO_LONG, CodeTable, FloatSet, Interval, LikePattern, Needle, Stretch, TextSet, ValueSet,
+    Vocabulary, pattern_matches, point_find,
 )
 
 cdef extern from "_loops.h" nogil:
@@ -52,6 +52,12 @@ cdef extern from "_loops.h" nogil:
         const uint8_t *, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *seen, uint64_t *words
     )
     void words_invert(uint64_t *words, int count)
+    void codes_of_keys(
+        const CodeTable *, const uint64_t *keys, const uint64_t *tails, const int32_t *sizes, int rows, uint8_t *codes
+    )
+    void codes_of_views(const CodeTable *, const uint64_t *heads, const uint64_t *rests, int rows, uint8_t *codes)
+    void codes_bits(const uint8_t *codes, int rows, const uint64_t *few, uint64_t *words)
+    int words_places(const uint64_t *words, int count, uint16_t *places)
     void views_least(const uint64_t *heads, int rows, uint32_t least, uint8_t *mask)
     void views_end(const uint8_t *views, int rows, uint64_t kept, uint64_t key, uint32_t least, uint8_t *mask)
     void views_within(const uint64_t *heads, int rows, const uint8_t *bits, int size, uint8_t *mask)
@@ -89,7 +95,6 @@ cdef extern from "_loops.h" nogil:
         SHORT_VIEW
 
 cdef enum:
-    UNDECIDED = -2
     PIECE = 128              # rows of which memory is asked for together
     WINDOW = 32768           # bytes of content that are searched together
     WINDOW_BITS = 4112       # bytes of its bits, and of what may be read beyond
@@ -146,7 +151,8 @@ cdef size_t reader_room(Column *column) noexcept nogil:
 cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexcept nogil:
     """Begin to read a column; *room* is of the size that `reader_room` tells, aligned for numbers."""
     memset(reader, 0, sizeof(ColumnBlock))
-    reader.valid_block = reader.mask_block = reader.text_block = reader.tail_block = reader.number_block = -1
+    reader.valid_block = reader.mask_block = reader.text_block = reader.tail_block = -1
+    reader.number_block = reader.code_block = -1
     while True:
         if column.validity != NULL:
             reader.bitmaps[reader.bitmap_count] = column.validity
@@ -164,6 +170,7 @@ cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexc
         reader.tails = reader.keys + BLOCK
         reader.sizes = <int32_t *> (reader.tails + BLOCK)
         reader.valid = <uint8_t *> (reader.sizes + BLOCK)
+        reader.codes = reader.valid + BLOCK
     else:
         reader.valid = <uint8_t *> (reader.keys + BLOCK)
 
@@ -539,6 +546,26 @@ cdef bint column_bits(ColumnBlock *reader, ValueSet *values, int64_t start, int 
     return True
 
 
+cdef int coded_bits(ColumnBlock *reader, const uint64_t *few, int64_t start, int rows, uint64_t *bits) noexcept nogil:
+    """Find the rows whose text has a code with a bit in *few*. Returns 0, or DECLINED."""
+    cdef Vocabulary *vocabulary = reader.vocabulary
+    if reader.code_block != start:
+        if texts_load(reader, start, rows) < 0:
+            return DECLINED
+        if is_view(reader.kind):
+            codes_of_views(&vocabulary.views, reader.keys, reader.tails, rows, reader.codes)
+        else:
+            if vocabulary.has_tails:
+                tails_load(reader, start, rows)
+            codes_of_keys(
+                &vocabulary.keys, reader.keys, reader.tails if vocabulary.has_tails else NULL, reader.sizes, rows,
+                reader.codes,
+            )
+        reader.code_block = start
+    codes_bits(reader.codes, rows, few, bits)
+    return 0
+
+
 cdef inline const uint8_t *views_at(ColumnBlock *reader, int64_t start) noexcept nogil:
     return <const uint8_t *> reader.column.values + 16 * (reader.column.offset + start)
 
@@ -837,6 +864,85 @@ cdef int lane_constant(int kind, ValueSet *values) noexcept nogil:
     if kind == NULLS or values.integer_count == 0:
         return 0
     return 1 if values.integers[0].low == INT64_MIN and values.integers[0].high == INT64_MAX else -1
+
+
+cdef int few_bits(
+    ColumnBlock *reader, ValueSet *values, int64_t start, int rows, const uint64_t *left, uint64_t *bits
+) noexcept nogil:
+    """Find the rows of a block whose value is in a set, of some few, and read no others.
+
+    Returns: 0, UNDECIDED: of such a column not, or DECLINED.
+    """
+    cdef Column *column = reader.column
+    cdef const uint64_t *valid = valid_words(reader, start, rows)
+    cdef uint64_t[WORDS] those
+    cdef uint16_t[BLOCK + 1] places
+    cdef int words = (rows + 63) >> 6
+    cdef int number, truth
+    if not (has_texts(reader.kind) or INT8S <= reader.kind <= FLOAT64S) or reader.kind == UINT64S:
+        return UNDECIDED
+    for number in range(words):
+        those[number] = left[number] & valid[number] if valid != NULL else left[number]
+        bits[number] = left[number] ^ those[number] if values.null else 0
+    for number in range(words_places(those, words, places)):
+        truth = value_in(column, values, column.offset + start + places[number])
+        if truth < 0:
+            return DECLINED
+        bits[places[number] >> 6] |= <uint64_t> truth << (places[number] & 63)
+    return 0
+
+
+cdef inline int value_in(Column *column, ValueSet *values, int64_t at) noexcept nogil:
+    """Return whether one value, which is there, is in a set; or DECLINED."""
+    cdef int kind = column.kind
+    cdef const void *numbers = column.values
+    cdef const uint8_t *data = NULL
+    cdef int64_t size = 0
+    cdef int64_t number
+    if kind == FLOAT64S:
+        return double_in(&values.floats64, (<const double *> numbers)[at])
+    if kind == FLOAT32S:
+        return double_in(&values.floats32, (<const float *> numbers)[at])
+    if has_texts(kind):
+        if not offsets_fit(column, at) or column_text(column, at, &data, &size) < 0:
+            return DECLINED
+        if is_view(kind) and size > SHORT_VIEW and memcmp(<const uint8_t *> numbers + 16 * at + 4, data, 4) != 0:
+            return DECLINED
+        if kind > TEXT_VIEWS:
+            return text_in(&values.bytes, data, size)
+        return text_in(&values.strings, data, size) if is_utf8(data, data + size) else DECLINED
+    INTEGER_LOOPS[kind - INT8S].widen(<const uint8_t *> numbers + INTEGER_LOOPS[kind - INT8S].width * at, 1, &number)
+    return in_intervals(values.integers, values.integer_count, number)
+
+
+cdef inline bint double_in(FloatSet *floats, double number) noexcept nogil:
+    return floats.nan if number != number else in_stretches(floats.items, floats.count, number)
+
+
+cdef bint offsets_fit(Column *column, int64_t at) noexcept nogil:
+    """Return whether a text, if it is one between offsets, lies within the content."""
+    cdef const int32_t *narrow = <const int32_t *> column.values + at
+    cdef const int64_t *wide = <const int64_t *> column.values + at
+    if column.kind == TEXTS or column.kind == BINARIES:
+        return 0 <= narrow[0] <= narrow[1] <= column.size
+    return is_view(column.kind) or 0 <= wide[0] <= wide[1] <= column.size
+
+
+cdef int text_in(TextSet *texts, const uint8_t *data, int64_t size) noexcept nogil:
+    """Return whether a text is in a set; or DECLINED: a search would take too long."""
+    cdef int number
+    cdef int truth = False
+    if texts.table != NULL:
+        truth = point_find(texts, data, size, key_of(data, size)) >= 0
+    else:
+        for number in range(texts.count):
+            truth |= size == texts.points[number].size and memcmp(data, texts.points[number].data, size) == 0
+    for number in range(texts.pattern_count):
+        if not truth:
+            truth = pattern_matches(&texts.patterns[number], data, size)
+            if truth == TOO_LONG:
+                return DECLINED
+    return truth ^ texts.negated
 
 
 cdef int column_mask(

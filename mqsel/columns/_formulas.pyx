@@ -22,8 +22,9 @@ from mqsel.columns._arrow cimport (
     TEXTS, UINT8S, UINT16S, UINT64S, Column,
 )
 from mqsel.columns._columns cimport (
-    BLOCK, DECLINED, WORDS, ColumnBlock, column_mask, doubles_mask, has_texts, integers_mask, numbers_load, reader_room,
-    reader_start, text_at, texts_load, valid_rows, valid_words, words_mask, column_bits, dictionary_bits,
+    BLOCK, DECLINED, UNDECIDED, WORDS, ColumnBlock, coded_bits, column_bits, column_mask, dictionary_bits, doubles_mask,
+    few_bits, has_texts, integers_mask, numbers_load, reader_room, reader_start, text_at, texts_load, valid_rows,
+    valid_words, words_mask,
 )
 from mqsel.columns._kernel cimport (
     AGAIN, ALL, COMPUTE, COMPUTE_NARROW, COMPUTE_WITH, DIVIDE, LEAF, NEGATE, ONE_OF, PUSH_COLUMN, PUSH_NUMBER,
@@ -74,6 +75,7 @@ cdef double EVEN = 1e-3      # what decides no row decides as good as nothing
 
 cdef enum:
     DEAR = 8                 # the cost from which on a leaf looks at the rows alone that are left
+    FEW_LEFT = 32            # a leaf looks at a row alone if less than one of so many is left
     LOOK = 16                # the cost of leaves between two looks at the clock
     LONGEST = 256            # blocks from one order of the children to the next
 
@@ -385,6 +387,11 @@ cdef int run_leaf(
                 return 0
             if words_mask(reader, trace.words, trace.only, trace.few, start, rows, mask) < 0:
                 return DECLINED
+        elif term.is_coded and TEXTS <= reader.kind <= TEXT_VIEWS:
+            if coded_bits(reader, term.codes, start, rows, bits) < 0:
+                return DECLINED
+            bits_finish(bits, valid_words(reader, start, rows), term.values.null, active, rows)
+            return 0
         elif column_bits(reader, term.values, start, rows, bits):
             bits_finish(bits, valid_words(reader, start, rows), term.values.null, active, rows)
             return 0
@@ -556,6 +563,7 @@ cdef int term_run(BatchRun *call, int number, int64_t start, int rows, const uin
     """
     cdef FormulaTerm *term = &call.terms[number]
     cdef Trace *trace = &call.traces[number]
+    cdef int looked = rows
     cdef int found
     if trace.block == start:
         return trace.found
@@ -566,31 +574,40 @@ cdef int term_run(BatchRun *call, int number, int64_t start, int rows, const uin
     elif term.kind == ONE_OF:
         found = any_run(call, number, start, rows, left)
     else:
-        found = one_run(call, number, start, rows, left)
+        found = one_run(call, number, start, rows, left, &looked)
     if found < 0:
         return found
     trace.block = start
     trace.found = found
-    trace.seen += rows
+    trace.seen += looked
     trace.passed += found
     return found
 
 
-cdef int one_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:
+cdef int one_run(
+    BatchRun *call, int number, int64_t start, int rows, const uint64_t *left, int *looked
+) noexcept nogil:
     cdef FormulaTerm *term = &call.terms[number]
     cdef uint64_t *bits = term_bits(call, number)
     cdef const uint64_t *active = left if term.cost >= DEAR else NULL
-    cdef int status
+    cdef int words = (rows + 63) >> 6
+    cdef int status = UNDECIDED
     call.work += term.cost
     if call.work > LOOK:
         if clock_nanoseconds() - call.turned > TURN:
             return AGAIN
         call.work = 0
-    if term.kind == LEAF:
-        status = run_leaf(call, number, start, rows, active, bits)
-    else:
-        status = run_relation(call, number, start, rows, active, bits)
-    return status if status < 0 else words_count(bits, (rows + 63) >> 6)
+    if left != NULL and term.slot >= 0:
+        looked[0] = words_count(left, words)
+        if looked[0] * FEW_LEFT < rows:
+            status = few_bits(&call.readers[term.slot], term.values, start, rows, left, bits)
+    if status == UNDECIDED:
+        looked[0] = rows
+        if term.kind == LEAF:
+            status = run_leaf(call, number, start, rows, active, bits)
+        else:
+            status = run_relation(call, number, start, rows, active, bits)
+    return status if status < 0 else words_count(bits, words)
 
 
 cdef int all_run(BatchRun *call, int number, int64_t start, int rows, const uint64_t *left) noexcept nogil:

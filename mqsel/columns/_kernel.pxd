@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from mqsel.columns._arrow cimport Column
 from mqsel.columns._columns cimport WORDS, ColumnBlock
-from mqsel.columns._sets cimport Arena, ValueSet
+from mqsel.columns._sets cimport Arena, ValueSet, Vocabulary
 
 
 cdef enum:
@@ -62,6 +62,8 @@ cdef struct FormulaTerm:
     int count
     int slot                 # of a LEAF that is a property, else -1
     ValueSet *values           # of a LEAF
+    bint is_coded            # a LEAF whose texts are points that have a code
+    uint64_t[4] codes         # the bits of theirs, where the set has them; or all others, and 0, where it is negated
     int memo                 # of a LEAF that is arithmetic: where its numbers are kept for other leaves, or -1
     Computation left             # of such a LEAF
     Computation right            # of a RELATION
@@ -135,12 +137,14 @@ cdef class Kernel:
     cdef int child_count
     cdef int *roots          # of the formulas, in order
     cdef int root_count
+    cdef Vocabulary **vocabularies   # of each slot, or NULL
     cdef int memos           # blocks of numbers that are computed once
     cdef int levels          # of the stack of blocks of numbers
     cdef int64_t blocks      # that were run
     cdef int64_t next_sort
 
     cdef int build(self, tuple formulas) except -1
+    cdef int build_codes(self, list leaves) except -1
     cdef int build_leaf(self, leaf, dict numbers, dict memos, FormulaTerm *term) except -1
     cdef int build_operand(self, node, dict numbers, Computation *operand) except -1
     cdef str name_of(self, int slot)

@@ -11,7 +11,7 @@ from libc.string cimport memcpy, memset
 
 from mqsel.columns._arrow cimport FIELDS, INDICES, TEXT_VIEWS, TEXTS, Column
 from mqsel.columns._columns cimport BLOCK, WORDS, ColumnBlock, reader_refusal, reader_room, reader_start
-from mqsel.columns._sets cimport ValueSet, values_read
+from mqsel.columns._sets cimport LINEAR_POINTS, MOST_CODES, TextSet, ValueSet, Vocabulary, values_read, vocabulary_read
 
 from mqsel.logic import formulas as _formulas
 from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Sign, unparse
@@ -27,9 +27,13 @@ cdef enum:
     LEAST_BLOCK = 8          # rows: a byte of the answer
     # Bytes that the patterns of a leaf look at in a block, up to 40 ns each (measured): signals wait until a leaf ends.
     MOST_STEPS = 1 << 18
+    # From so many texts on, in all leaves of a column, each row's text is looked up once and not compared with each.
+    LEAST_POINTS = 12
 
 cdef extern from "_loops.h":
     const size_t MOST_ROOM
+    enum:
+        SHORT_VIEW
 
 cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "%": REMAINDER}
 
@@ -127,8 +131,42 @@ cdef class Kernel:
                 self.levels = max(self.levels, term.left.depth, term.right.depth)
         for place in range(self.root_count):
             self.terms[self.roots[place]].parents += 1
+        self.build_codes([one for one, _ in terms])
         if self.levels > MAX_LEVELS:
             raise TooLargeError(f"an arithmetic expression is nested more than {MAX_LEVELS} deep")
+        return 0
+
+    cdef int build_codes(self, list formulas) except -1:
+        """Number the short texts of each slot whose leaves compare with many."""
+        cdef FormulaTerm *term
+        cdef Vocabulary *vocabulary
+        cdef int number, slot, code, place
+        self.vocabularies = <Vocabulary **> self.arena.take(len(self.slots), sizeof(Vocabulary *))
+        leaves = [[] for _ in self.slots]
+        for number in range(self.count):
+            term = &self.terms[number]
+            if term.kind == LEAF and term.slot >= 0 and is_short(&term.values.strings):
+                leaves[term.slot].append((number, formulas[number].values.strings.points))
+        for slot in range(len(self.slots)):
+            counts = [len(points) for _, points in leaves[slot]]
+            points = sorted(set().union(*[points for _, points in leaves[slot]]))
+            if len(points) > MOST_CODES or (sum(counts) < LEAST_POINTS and max(counts, default=0) <= LINEAR_POINTS):
+                continue
+            vocabulary = vocabulary_read(self.arena, points)
+            if vocabulary == NULL:
+                continue
+            self.vocabularies[slot] = vocabulary
+            codes = {point: code for code, point in enumerate(points, start=1)}
+            for number, points in leaves[slot]:
+                term = &self.terms[<int> number]
+                term.is_coded = True
+                term.cost = 1
+                for point in points:
+                    code = codes[point]
+                    term.codes[code >> 6] |= <uint64_t> 1 << (code & 63)
+                if term.values.strings.negated:
+                    for place in range(4):
+                        term.codes[place] = ~term.codes[place]
         return 0
 
     cdef int build_leaf(self, leaf, dict numbers, dict memos, FormulaTerm *term) except -1:
@@ -253,6 +291,7 @@ cdef class Kernel:
         room += aligned(levels * sizeof(Level))
         for slot in range(slots):
             reader_start(&call.readers[slot], columns[slot], room)
+            call.readers[slot].vocabulary = self.vocabularies[slot]
             room += reader_room(columns[slot])
         for number in range(self.count):
             if self.terms[number].slot >= 0:
@@ -312,6 +351,17 @@ cdef object term_key(one, list children, dict numbers):
     if isinstance(one, _formulas.Leaf):
         return operand_key(one.subject, numbers), one.values
     return operand_key(one.left, numbers), operand_key(one.right, numbers), int(one.outcomes)
+
+
+cdef bint is_short(TextSet *texts) noexcept:
+    """Return whether a set is of points alone, each as short as what stands in a view."""
+    cdef int number
+    if texts.count == 0 or texts.pattern_count > 0:
+        return False
+    for number in range(texts.count):
+        if texts.points[number].size > SHORT_VIEW:
+            return False
+    return True
 
 
 cdef inline size_t aligned(size_t size) noexcept:

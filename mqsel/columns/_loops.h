@@ -219,6 +219,22 @@ static inline int lowest_bit(uint64_t word) {
 #endif
 }
 
+/* The places of bits that are few. Two are written at once: the processor need not foresee how many there are. */
+UNUSED static int words_places(const uint64_t *words, int count, uint16_t *places) {
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        uint64_t word = words[i];
+        while (word) {
+            uint64_t rest = word & (word - 1);
+            places[found] = (uint16_t) (64 * i + lowest_bit(word));
+            places[found + 1] = (uint16_t) (64 * i + lowest_bit(rest | 1ull << 63));
+            found += 1 + (rest != 0);
+            word = rest & (rest - 1);
+        }
+    }
+    return found;
+}
+
 /* ---- numbers ---- */
 
 /* One comparison where one is enough: of int64 two take 0.29, one 0.16 ns a row. */
@@ -670,6 +686,118 @@ LOOP void keys_begin(const uint64_t *restrict keys, const int32_t *restrict size
         for (int i = 0; i < rows; i++) mask[i] |= ((keys[i] & kept) == key) & (sizes[i] >= least);
     else
         for (int i = 0; i < rows; i++) mask[i] = ((keys[i] & kept) == key) & (sizes[i] >= least);
+}
+
+/* ---- codes: a text as the number, from 1 on, of the one of some short texts that it is; 0 if it is none ---- */
+
+#define MOST_CODES 255
+#define LEAST_PLACES 8 /* bits of a place in a table of a few */
+#define MOST_PLACES 13
+
+/* By a factor that gives each of the texts a place of its own: a text is compared with one other. */
+typedef struct {
+    uint64_t factor;
+    int shift; /* of 64 bits, to leave a place */
+    uint64_t texts[MOST_CODES + 1][2];
+    uint8_t codes[1 << MOST_PLACES];
+} CodeTable;
+
+static inline uint64_t code_place(const CodeTable *table, uint64_t first, uint64_t second) {
+    return (first ^ (second << 29 | second >> 35)) * table->factor >> table->shift;
+}
+
+static inline uint8_t code_of(const CodeTable *table, uint64_t first, uint64_t second) {
+    uint8_t code = table->codes[code_place(table, first, second)];
+    return code & (uint8_t) -((table->texts[code][0] == first) & (table->texts[code][1] == second));
+}
+
+/* Whether each of `count` texts has a place of its own by some factor. */
+UNUSED static int codes_fit(CodeTable *table, int count) {
+    uint64_t factor = 0x9E3779B97F4A7C15ull; /* 2**64 divided by the golden ratio */
+    int places = LEAST_PLACES;
+    while (places < MOST_PLACES && 4 << places < count * count) places++;
+    table->shift = 64 - places;
+    for (int trial = 0; trial < 256; trial++, factor = factor * 6364136223846793005ull + 2) {
+        int code = 1;
+        table->factor = factor;
+        memset(table->codes, 0, sizeof table->codes);
+        for (; code <= count; code++) {
+            uint8_t *at = &table->codes[code_place(table, table->texts[code][0], table->texts[code][1])];
+            if (*at) break;
+            *at = (uint8_t) code;
+        }
+        if (code > count) return 1;
+    }
+    return 0;
+}
+
+/* A text between offsets as two words: its first eight bytes; its length, and the ninth to twelfth. */
+static inline uint64_t second_word(int32_t size, uint64_t tail) {
+    return (uint32_t) size | (size > 8 ? tail >> (8 * (16 - size) & 63) << 32 : 0);
+}
+
+UNUSED static void codes_of_keys(const CodeTable *table, const uint64_t *restrict keys, const uint64_t *restrict tails,
+                                 const int32_t *restrict sizes, int rows, uint8_t *restrict codes) {
+    for (int i = 0; i < rows; i++)
+        codes[i] = code_of(table, keys[i] & HEADS[sizes[i] < 8 ? sizes[i] : 8],
+                           second_word(sizes[i], tails ? tails[i] : 0));
+}
+
+/* A view is two words; what stands behind a short text may be anything: these are its own bytes, by its length. */
+static const uint64_t VIEW_KEPT[SHORT_VIEW + 1][2] = {
+    {0xffffffffull, 0}, {0xffffffffffull, 0}, {0xffffffffffffull, 0}, {0xffffffffffffffull, 0}, {~0ull, 0},
+    {~0ull, 0xffull}, {~0ull, 0xffffull}, {~0ull, 0xffffffull}, {~0ull, 0xffffffffull}, {~0ull, 0xffffffffffull},
+    {~0ull, 0xffffffffffffull}, {~0ull, 0xffffffffffffffull}, {~0ull, ~0ull},
+};
+
+UNUSED static void codes_of_views(const CodeTable *table, const uint64_t *restrict heads,
+                                  const uint64_t *restrict rests, int rows, uint8_t *restrict codes) {
+    for (int i = 0; i < rows; i++) {
+        uint32_t size = VIEW_SIZE(heads[i]);
+        const uint64_t *kept = VIEW_KEPT[size < SHORT_VIEW ? size : SHORT_VIEW];
+        codes[i] = code_of(table, heads[i] & kept[0], rests[i] & kept[1]);
+    }
+}
+
+/* The rows whose code has a bit in `few`. */
+UNUSED static void codes_bits_any(const uint8_t *restrict codes, int rows, const uint64_t *restrict few,
+                                  uint64_t *restrict words) {
+    for (int i = 0; i < rows; i += 64) {
+        uint64_t word = 0;
+        for (int k = 0; k < 64 && i + k < rows; k++) word |= (few[codes[i + k] >> 6] >> (codes[i + k] & 63) & 1) << k;
+        words[i >> 6] = word;
+    }
+}
+
+#ifdef AVX2
+/* A code is looked up as a byte of `few` and a bit of that: 0.4 instructions a row. Codes are read up to a multiple of
+   32, bits written likewise. */
+AVX2 void codes_bits_avx2(const uint8_t *codes, int rows, const uint64_t *few, uint64_t *words) {
+    uint32_t *bits = (uint32_t *) words;
+    __m256i low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) few));
+    __m256i high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) (few + 2)));
+    __m256i seven = _mm256_set1_epi8(7), most = _mm256_set1_epi8(31);
+    __m256i one = _mm256_set1_epi64x((int64_t) 0x8040201008040201ull);
+    words[((rows + 63) >> 6) - 1] = 0;
+    for (int i = 0; i < rows; i += 32) {
+        __m256i code = _mm256_loadu_si256((const __m256i *) (codes + i));
+        __m256i at = _mm256_and_si256(_mm256_srli_epi16(code, 3), most);
+        __m256i byte = _mm256_blendv_epi8(_mm256_shuffle_epi8(low, at), _mm256_shuffle_epi8(high, at),
+                                          _mm256_slli_epi16(at, 3)); /* from the sixteenth byte on */
+        __m256i bit = _mm256_shuffle_epi8(one, _mm256_and_si256(code, seven));
+        bits[i >> 5] = (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(byte, bit), bit));
+    }
+}
+#endif
+
+UNUSED static void codes_bits(const uint8_t *codes, int rows, const uint64_t *few, uint64_t *words) {
+#ifdef AVX2
+    if (HAS_AVX2) {
+        codes_bits_avx2(codes, rows, few, words);
+        return;
+    }
+#endif
+    codes_bits_any(codes, rows, few, words);
 }
 
 /* Places, of `count`, where four bytes of a text stand: those at the offsets `at` from its beginning. */

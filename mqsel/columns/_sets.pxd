@@ -57,6 +57,7 @@ cdef struct PatternSegment:
 
 
 cdef enum:
+    LINEAR_POINTS = 8        # so many points are compared one after the other, and that by vectors
     TOO_LONG = -1            # instead of a truth: the search would take too long for a block
 
 
@@ -93,6 +94,20 @@ cdef struct ValueSet:
     bint error
 
 
+cdef extern from "_loops.h" nogil:
+    enum:
+        MOST_CODES
+    ctypedef struct CodeTable:
+        uint64_t[MOST_CODES + 1][2] texts
+
+
+# The short texts that the leaves of a column name, by number from 1 on.
+cdef struct Vocabulary:
+    CodeTable keys           # of texts between offsets
+    CodeTable views
+    bint has_tails           # one is longer than eight bytes
+
+
 # Memory for what a kernel is made of, as long as the kernel lives.
 cdef class Arena:
     cdef list pieces
@@ -100,5 +115,6 @@ cdef class Arena:
 
 
 cdef int values_read(Arena arena, object given, ValueSet *values) except -1
+cdef Vocabulary *vocabulary_read(Arena arena, list points) except? NULL
 cdef int pattern_matches(LikePattern *pattern, const uint8_t *data, int64_t size) noexcept nogil
 cdef int point_find(TextSet *texts, const uint8_t *data, int64_t size, uint64_t key) noexcept nogil

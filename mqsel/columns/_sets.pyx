@@ -14,11 +14,12 @@ from mqsel.language.pattern import shape as _shape_of
 
 cdef extern from "_loops.h" nogil:
     uint64_t word_at(const uint8_t *data)
+    uint64_t second_word(int32_t size, uint64_t tail)
+    int codes_fit(CodeTable *table, int count)
     enum:
         SHORT_VIEW
 
 cdef enum:
-    LINEAR_POINTS = 8        # so many points are compared one after the other, and that by vectors
     PATIENCE = 4096          # what a search may cost beyond eight comparisons for each byte of a text
 
 cdef dict _SHAPES = {"prefix": PREFIX, "suffix": SUFFIX, "contains": CONTAINS, "pattern": PATTERN}
@@ -152,6 +153,24 @@ cdef int texts_read(Arena arena, object given, TextSet *texts) except -1:
                 slot = (slot + 1) & texts.mask
             texts.table[slot] = <uint32_t> number + 1
     return 0
+
+
+cdef Vocabulary *vocabulary_read(Arena arena, list points) except? NULL:
+    """Number the points, of which a view holds each as a whole. Returns NULL where no table separates them."""
+    cdef Vocabulary *vocabulary = <Vocabulary *> arena.take(1, sizeof(Vocabulary))
+    cdef Needle needle
+    cdef int code
+    for number, point in enumerate(points, start=1):
+        code = number
+        needle_read(arena, encoded(point), &needle)
+        vocabulary.has_tails |= needle.size > 8
+        vocabulary.keys.texts[code][0] = needle.key
+        vocabulary.keys.texts[code][1] = second_word(<int32_t> needle.size, needle.tail)
+        vocabulary.views.texts[code][0] = needle.view[0]
+        vocabulary.views.texts[code][1] = needle.view[1]
+    if codes_fit(&vocabulary.keys, len(points)) and codes_fit(&vocabulary.views, len(points)):
+        return vocabulary
+    return NULL
 
 
 cdef int floats_read(Arena arena, object given, FloatSet *floats) except -1:

@@ -140,6 +140,7 @@ def test_views_with_more_than_their_text(has_long: bool) -> None:
         for form, says in (
             (f"s = '{text}'", str.__eq__),
             (f"s IN ('{text}', 'no')", str.__eq__),
+            (f"s IN ('{text}', {', '.join(repr(str(number)) for number in range(20))})", str.__eq__),
             (f"s LIKE '{text}%'", str.startswith),
             (f"s LIKE '%{text}'", str.endswith),
             (f"s LIKE '%{text}%'", str.__contains__),
