@@ -242,6 +242,8 @@ def kept_pairs(spark: Any, path: str, wide: str, rows: int) -> Iterator[Pair]:
         arrow, native = (frame.filter(column(SELECTOR, frame, strategy=way)) for way in ("arrow", "native"))
         ours, hits = to_nowhere(arrow), (arrow.count, native.count)
         count = len(frame.columns)
+        idle = to_nowhere(frame.filter(nothing(native.count() / rows)("JMSType", "color", "weight")))
+        yield Pair(f"Arrow strategy, {count} {KEPT} : arrow_udf that does nothing", rows, ours, idle, hits, 1.05)
         yield Pair(f"Arrow strategy, {count} {KEPT} : columnar input", rows, ours, by_columns(ours), hits, 1.1)
         yield Pair(f"Arrow strategy, {count} {KEPT} : native strategy", rows, ours, to_nowhere(native), hits, 2.5)
 

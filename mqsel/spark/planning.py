@@ -486,16 +486,11 @@ def check_batches(rows: Any) -> None:
         )
 
 
-def selector_call(
-    selector: Selector,
-    sources: Iterable[PropertySource],
-    returned: str = "boolean",
-    task: str = "mqsel.spark.ship:evaluate",
-) -> Call:
-    """Call an Arrow function over the properties that a selector reads: its truth, or what another *task* returns."""
+def selector_call(selector: Selector, sources: Iterable[PropertySource]) -> Call:
+    """Call an Arrow function over the properties that a selector reads: its truth."""
     program = lower(optimize(selector.written()))
     layout, columns = arrow_layout(source for source in sources if source.name in program.slots)
-    return arrow_call(quoted(unparse(selector.node)), program.to_bytes(), json.dumps(layout), columns, returned, task)
+    return arrow_call(quoted(unparse(selector.node)), program.to_bytes(), json.dumps(layout), columns)
 
 
 def arrow_layout(sources: Iterable[PropertySource]) -> tuple[list[tuple[str, list[str]]], list[str]]:

@@ -9,38 +9,42 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mqsel.analysis.explain.account import (
+    BITS,
     ERROR,
     FALSE,
     MISMATCHED,
     OUTCOMES,
+    PACKED,
     TRUE,
     UNKNOWN,
     Held,
     Outcomes,
     Profiler,
+    code_of,
     counts_types,
-    outcomes_of,
+    outcomes_of_parts,
     parts_of,
 )
 from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.explain.profile import Profile, named, reported, seen_of
 from mqsel.analysis.explain.sentences import Count
-from mqsel.errors import ArgumentError, DecodeError, SelectorError
+from mqsel.errors import ArgumentError, DecodeError, SelectorError, quoted
 from mqsel.language.dialect import Dialect
-from mqsel.language.nodes import Node
+from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
+from mqsel.machine.compiler import lower
 from mqsel.machine.origin import selector_of
 from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.native import Condition, NoTranslation, condition
-from mqsel.spark.planning import as_selector, check_batches, selector_call
+from mqsel.spark.planning import arrow_layout, as_selector, check_batches
 from mqsel.spark.raw import (
     MessageColumn,
     message_decoder,
@@ -50,35 +54,44 @@ from mqsel.spark.raw import (
     message_text,
     where,
 )
-from mqsel.spark.ship import by_types, read_anyhow
+from mqsel.spark.ship import arrow_call, by_types, read_anyhow
 from mqsel.values import APPROXIMATE, EXACT
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 _SAMPLE = 1_000  # the first rows, whose values are counted
 _NEAR = 3  # names near that of a property, of which rows are counted
+_PRESENT, _MISSING, _UNREAD = range(3)  # the states of a property in a row
+
+
+# Of what is counted, each with the Catalyst text that counts it; one that has none takes the rows that are left.
+_Counted = Mapping[int, str]
 
 
 @dataclass(slots=True)
 class _Asked:
-    """What is asked of all rows.
+    """What is asked of all rows, as Catalyst texts.
 
     Attributes:
-        columns: for each part its outcome; for each property, and for each name near one, its state.
-        read: the properties, in the order of their states; behind them those of other names.
-        names: how many of them the selector reads, or hold messages.
-        near: pairs of a property that may be missing and a name near its own: places in `read`.
-        values: for a property the types that it has, each with Catalyst text of the value, or NULL.
+        rows: what they are asked of.
+        parts: for each part what counts its outcomes.
+        states: for each property, and behind them for what holds messages, what counts its states.
+        read: the properties, in that order.
+        near: a property that may be missing, a name near its own, and what counts the rows that have that instead.
+        values: for a property the types that it has, each with the text of the value, or NULL.
+        more: what else counts.
         held: of the first rows, what they have of each property.
     """
 
-    columns: list[Column]
+    rows: DataFrame
+    parts: list[_Counted]
+    states: list[_Counted]
     read: list[PropertySource]
-    names: int
-    near: list[tuple[int, int]]
+    near: list[tuple[str, str, str]]
     values: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    more: list[str] = field(default_factory=list)
     held: Mapping[str, Held] = field(default_factory=dict)
 
 
@@ -98,57 +111,51 @@ def profile(
 
     Raises: what `mqsel.spark.column` raises.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     whole = as_selector(selector, dialect)
     held = where(properties, types)
     if getattr(rows, "isStreaming", True):
         raise ArgumentError(
             "a profile needs all rows: found a stream, or rows of no DataFrame", hint="profile one batch"
         )
-    parts = [node for node, _ in parts_of(whole.node)]
-    if isinstance(held, MessageColumn):
-        rows, asked = _of_messages(whole, rows, held)
-    else:
-        asked = _of_columns(whole, rows, held)
-    is_raw = isinstance(held, MessageColumn)
-    found = asked.columns
-    outcomes = [one.alias(f"part {number}") for number, one in enumerate(found[: len(parts)])]
-    states = [one.alias(f"state {number}") for number, one in enumerate(found[len(parts) :])]
-    values = [(name, kind, text) for name, pairs in asked.values.items() for kind, text in pairs]
-    read = [F.expr(text).alias(f"value {number}") for number, (_, _, text) in enumerate(values)]
-    counts = [F.count("*").alias("rows")]
-    counts += [
-        F.count_if(F.col(f"`part {number}`") == one) for number in range(len(parts)) for one in range(len(OUTCOMES))
-    ]
-    counts += [F.count_if(F.col(f"`state {number}`") == one) for number in range(asked.names) for one in range(3)]
-    counts += [F.count_if((F.col(f"`state {one}`") == 1) & (F.col(f"`state {two}`") == 0)) for one, two in asked.near]
-    for number, (_, kind, _) in enumerate(values):
-        value = F.col(f"`value {number}`")
-        fits = F.nanvl(value, F.lit(None)) if kind in APPROXIMATE else value
-        ends = [F.min(fits), F.max(fits)] if kind in EXACT or kind in APPROXIMATE else [F.lit(None), F.lit(None)]
-        counts += [F.count(value), *ends]
-    more = [F.col("note"), F.col("row")] if is_raw else []
-    if is_raw:
-        first = F.struct("row", "note")
-        counts += [F.count("note"), F.min(F.when(F.col("note") != "", first)).getField("note")]
-    numbers = iter(rows.select(*outcomes, *states, *read, *more).agg(*counts).collect()[0])
+    asked = _of_messages(whole, rows, held) if isinstance(held, MessageColumn) else _of_columns(whole, rows, held)
+    # Counted from the conditions themselves: as columns of a projection, each would be a variable of one method that
+    # soon is too large for Java's compiler.
+    counts = ["count(*)", *(text for one in (*asked.parts, *asked.states) for text in one.values())]
+    counts += [text for *_, text in asked.near]
+    for kind, text in (pair for pairs in asked.values.values() for pair in pairs):
+        fits = f"nanvl({text}, NULL)" if kind in APPROXIMATE else text
+        is_number = kind in EXACT or kind in APPROXIMATE
+        counts += [f"count({text})", *(f"{end}({fits})" if is_number else "NULL" for end in ("min", "max"))]
+    numbers = iter(asked.rows.selectExpr(*counts, *asked.more).collect()[0])
     total = next(numbers)
-    made = [Count(named(node), depth, *(next(numbers) for _ in OUTCOMES)) for node, depth in parts_of(whole.node)]
-    seen = _seen(asked, values, numbers)
-    noted, note = (next(numbers), next(numbers)) if is_raw else (0, None)
+    made = [
+        Count(named(node), depth, *_spread(counted, len(OUTCOMES), UNKNOWN, total, numbers))
+        for (node, depth), counted in zip(parts_of(whole.node), asked.parts, strict=True)
+    ]
+    seen = _seen(asked, total, numbers)
+    noted, note = numbers if asked.more else (0, None)
     texts = {name: _texts(one) for name, one in asked.held.items()}
     return reported(whole, total, made, seen, texts=texts, noted=noted, note=note or "", noun="row")
 
 
-def _seen(asked: _Asked, values: list[tuple[str, str, str]], numbers: Iterable[Any]) -> list[Any]:
+def _spread(counted: _Counted, size: int, rest: int, total: int, numbers: Iterator[int]) -> list[int]:
+    """Return how many rows are what, from the numbers in their order."""
+    found = [0] * size
+    for place in counted:
+        found[place] = next(numbers)
+    found[rest] = total - sum(found)
+    return found
+
+
+def _seen(asked: _Asked, total: int, numbers: Iterator[Any]) -> list[Any]:
     """Return what the rows have of each property, from the numbers in their order."""
-    numbers = iter(numbers)
-    states = [[next(numbers) for _ in range(3)] for _ in range(asked.names)]
-    near = [next(numbers) for _ in asked.near]
-    ends = [(name, kind, [next(numbers) for _ in range(3)]) for name, kind, _ in values]
+    states = [_spread(counted, 3, _MISSING, total, numbers) for counted in asked.states]
+    near = [(name, other, next(numbers)) for name, other, _ in asked.near]
+    ends = [
+        (name, kind, [next(numbers) for _ in range(3)]) for name, pairs in asked.values.items() for kind, _ in pairs
+    ]
     found = []
-    for place, (source, (present, missing, unread)) in enumerate(zip(asked.read, states, strict=False)):
+    for source, (present, missing, unread) in zip(asked.read, states, strict=True):
         held = asked.held.get(source.name, Held())
         # The sample gives values alone: the rest is of all rows.
         sampled = Held(missing=missing + unread, unread=unread, values=held.values, counted=held.counted)
@@ -159,9 +166,7 @@ def _seen(asked: _Asked, values: list[tuple[str, str, str]], numbers: Iterable[A
                 sampled.widen(least, greatest)
         if not asked.values and held.counted == present:  # of messages the sample tells, where it is all
             sampled.types, sampled.least, sampled.greatest = held.types, held.least, held.greatest
-        for (mine, other), count in zip(asked.near, near, strict=True):
-            if mine == place and count:
-                sampled.others[asked.read[other].name] = count
+        sampled.others |= {other: count for name, other, count in near if name == source.name and count}
         found.append(seen_of(source.name, sampled, present))
     return found
 
@@ -175,18 +180,15 @@ def _texts(held: Held) -> dict[str, int]:
 
 def _of_columns(whole: Selector, rows: DataFrame, layout: Layout) -> _Asked:
     """Ask of rows whose properties have places of their own."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     found = PropertySources(rows, layout, whole.naming)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
     values = {name: _values(source) for name, source in sources.items()}
     known, own = found.names()
     read = [text for pairs in values.values() for _, text in pairs]
-    columns = [F.expr(text).alias(f"value {number}") for number, text in enumerate(read)]
-    columns += [F.expr(own).alias("names")] if own else []
+    columns = [*read, own] if own else read
     held = {name: Held() for name in sources}
     names: set[str] = set(known)
-    for row in rows.select(*columns).limit(_SAMPLE).collect() if columns else ():
+    for row in rows.selectExpr(*columns).limit(_SAMPLE).collect() if columns else ():
         numbers = iter(row)
         for name, pairs in values.items():
             for kind, _ in pairs:
@@ -195,21 +197,13 @@ def _of_columns(whole: Selector, rows: DataFrame, layout: Layout) -> _Asked:
                     held[name].take(kind, bytes(value) if kind == "bytes" else value)
         names.update(next(numbers) or () if own else ())
     listed, near = _near(sources, names)
-    read_too = []
+    states = {name: state_of(source) for name, source in sources.items()}
     for name in listed:
         with suppress(ArgumentError, TypeError):
-            read_too.append(found.source(name))
-    everything = [*sources.values(), *read_too]
-    places = {source.name: place for place, source in enumerate(everything)}
-    outcomes = [_outcome(node, whole, sources, rows) for node, _ in parts_of(whole.node)]
-    return _Asked(
-        [*outcomes, *(F.expr(state_of(source)) for source in everything)],
-        everything,
-        len(sources),
-        [(places[name], places[other]) for name, other in near if other in places],
-        values,
-        held,
-    )
+            states[name] = state_of(found.source(name))
+    rows, parts = _parts(whole, sources, rows)
+    counted = [_counted_states(source) for source in sources.values()]
+    return _Asked(rows, parts, counted, [*sources.values()], _near_counted(near, states), values, held=held)
 
 
 def _values(source: PropertySource) -> list[tuple[str, str]]:
@@ -228,18 +222,27 @@ def _near(names: Iterable[str], others: Iterable[str]) -> tuple[list[str], list[
     return [*dict.fromkeys(other for _, other in pairs if other not in own)], pairs
 
 
+def _near_counted(pairs: Iterable[tuple[str, str]], states: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """List each pair of names with the count of the rows that have the second one alone."""
+    return [
+        (name, other, f"count_if(({states[name]}) = {_MISSING} AND ({states[other]}) = {_PRESENT})")
+        for name, other in pairs
+        if other in states
+    ]
+
+
 # ---- raw messages ----------------------------------------------------------------------------------------------------
 
 
-def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> tuple[DataFrame, _Asked]:
-    """Ask of raw messages; give the rows with what is asked of them, made in one call for each batch."""
+def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> _Asked:
+    """Ask of raw messages, in one call for each batch."""
     from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
 
     check_batches(rows)
     text = message_text(rows, messages)
     profiler = Profiler(whole)
     decode = message_decoder(whole, messages)
-    for row in rows.select(F.expr(text)).limit(_SAMPLE).collect():
+    for row in rows.selectExpr(text).limit(_SAMPLE).collect():
         with suppress(DecodeError, TypeError):
             profiler.take_raw(bytes(row[0]), messages.format, decode(bytes(row[0])))
     held = profiler.account.held
@@ -249,62 +252,97 @@ def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> t
         with suppress(SelectorError):  # no dialect takes it for a name
             read_selector(f"{name} IS NOT NULL", whole.dialect)
             names.append(name)
-    parts = len(parts_of(whole.node))
-    array = message_outcomes(whole, names, text, messages)
     rows = rows.select(
-        array.alias("found"),
+        message_outcomes(whole, names, text, messages).alias("found"),
         message_notes(whole, text, messages).alias("note"),
         F.monotonically_increasing_id().alias("row"),
     )
+    parts = len(parts_of(whole.node))
     # The state of the column itself comes last of the array.
-    order = [*range(len(held)), len(names), *range(len(held), len(names))]
-    sources = [*message_sources(names, text, messages), PropertySource(messages.path, "bytes", text, text)]
-    read = [sources[place] for place in order]
-    places = {source.name: place for place, source in enumerate(read)}
-    columns = [F.col("found")[number] for number in range(parts)]
-    columns += [F.col("found")[parts + place] for place in order]
-    pairs = [(places[name], places[other]) for name, other in near if other in places]
-    return rows, _Asked(columns, read, len(held) + 1, pairs, {}, held)
+    states = {name: f"found[{parts + place}]" for place, name in enumerate([*names, messages.path])}
+    read = [*message_sources(held, text, messages), PropertySource(messages.path, "bytes", text, text)]
+    return _Asked(
+        rows,
+        [_counted(f"found[{number}]", (TRUE, FALSE, MISMATCHED, ERROR)) for number in range(parts)],
+        [_counted(states[source.name], (_PRESENT, _UNREAD)) for source in read],
+        read,
+        _near_counted(near, states),
+        more=["count(note)", "min(CASE WHEN note <> '' THEN struct(row, note) END).note"],
+        held=held,
+    )
 
 
 # ---- one part, one property ------------------------------------------------------------------------------------------
 
 
-def _outcome(node: Node, whole: Selector, sources: Mapping[str, PropertySource], rows: DataFrame) -> Column:
-    """Return the column of which of `OUTCOMES` a condition is."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
-    part = whole.part(node)
+def _parts(whole: Selector, sources: Mapping[str, PropertySource], rows: DataFrame) -> tuple[DataFrame, list[_Counted]]:
+    """Write what counts the outcomes of each part. Returns: the rows, with a column that this reads perhaps."""
+    nodes = [node for node, _ in parts_of(whole.node)]
     try:
-        return F.expr(_case(condition(part, sources, has_types=counts_types(node))))
+        made = [condition(whole.part(node), sources, has_types=counts_types(node)) for node in nodes]
+        return rows, [_counted_outcomes(one) for one in made]
     except NoTranslation:
         check_batches(rows)
-    return selector_call(part, sources.values(), "tinyint", "mqsel.spark.profiling:outcomes").column()
+    layout, columns = arrow_layout(sources.values())
+    words = [f"w{number}" for number in range(-(-len(nodes) // PACKED))]
+    returned = f"struct<{', '.join(f'{word}: bigint' for word in words)}>"
+    program = lower(optimize(whole)).to_bytes()
+    task = "mqsel.spark.profiling:outcomes"
+    call = arrow_call(quoted(whole.text), program, json.dumps(layout), columns, returned, task)
+    column = "mqsel: parts"
+    parts: list[_Counted] = []
+    for place in range(len(nodes)):
+        word, number = divmod(place, PACKED)
+        code = f"(shiftright(`{column}`.{words[word]}, {BITS * number}) & {2**BITS - 1})"
+        parts.append({which: f"count_if({code} = {code_of(which)})" for which in (TRUE, FALSE, MISMATCHED, ERROR)})
+    return rows.select("*", call.column().alias(column)), parts
 
 
-def _case(made: Condition) -> str:
-    """Write which of `OUTCOMES` a condition is."""
+def _counted(text: str, numbers: Iterable[int]) -> _Counted:
+    """Write what counts the rows in which *text* is each of the numbers."""
+    return {number: f"count_if({text} = {number})" for number in numbers}
+
+
+def _counted_outcomes(made: Condition) -> _Counted:
+    """Write what counts the outcomes of a condition but UNKNOWN."""
+    if not made.err and not made.mismatch:
+        return {TRUE: f"count_if({made.sql})", FALSE: f"count_if(NOT ({made.sql}))"}
     error = f"CASE WHEN {made.mismatch} THEN {MISMATCHED} ELSE {ERROR} END" if made.mismatch else ERROR
     branches = [(made.err, error), (made.sql, TRUE), (made.mismatch, MISMATCHED), (f"NOT ({made.sql})", FALSE)]
-    return f"CASE {' '.join(f'WHEN {test} THEN {outcome}' for test, outcome in branches if test)} ELSE {UNKNOWN} END"
+    outcome = f"CASE {' '.join(f'WHEN {test} THEN {which}' for test, which in branches if test)} ELSE {UNKNOWN} END"
+    return _counted(outcome, (TRUE, FALSE, *[MISMATCHED] * bool(made.mismatch), *[ERROR] * bool(made.err)))
+
+
+def _counted_states(source: PropertySource) -> _Counted:
+    """Write what counts the states of a property but that it is missing."""
+    if source.type == "null":
+        return {}
+    if not source.type:
+        return _counted(f"({state_of(source)})", (_PRESENT, _UNREAD))
+    is_present = {_PRESENT: f"count({source.sql})"}
+    if source.sql == source.raw:
+        return is_present
+    return is_present | {_UNREAD: f"count_if({source.sql} IS NULL AND {source.raw} IS NOT NULL)"}
 
 
 @functools.lru_cache(64)
 def _outcomes_of(program: bytes) -> Outcomes:
-    return outcomes_of([selector_of(Program.from_bytes(program))], within=False)
+    return outcomes_of_parts(selector_of(Program.from_bytes(program)))
 
 
-def outcomes(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Array:
-    """Find which of `OUTCOMES` a condition is for each row of a batch, on an executor.
+def outcomes(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.StructArray:
+    """Find what the parts of a selector are for each row of a batch, on an executor.
 
-    Args: those of `mqsel.spark.ship.evaluate`.
+    Args: those of `mqsel.spark.ship.evaluate`; *columns* has all properties, also those without a part in selecting.
+
+    Returns: a struct of numbers, as `Outcomes.rows`.
     """
     rows = _outcomes_of(program).rows
     return read_anyhow(lambda readable: by_types(rows, json.loads(layout), readable), columns)
 
 
 def state_of(source: PropertySource) -> str:
-    """Write what a row has of a property: 0 a value, 1 nothing, 2 something that is no value."""
+    """Write what a row has of a property: a value, nothing, or something that is no value."""
     if source.type == "null":
         return "1"
     if source.type:

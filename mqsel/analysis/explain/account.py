@@ -42,7 +42,14 @@ if TYPE_CHECKING:
 # How messages are counted. What is TRUE is no mismatch, even where types differ in it.
 OUTCOMES = ("TRUE", "FALSE", "UNKNOWN", "mismatched", "ERR")
 TRUE, FALSE, UNKNOWN, MISMATCHED, ERROR = range(5)
+BITS = 3  # of an outcome, where many are packed into one number
+PACKED = 63 // BITS
 _OUTCOME_OF = {Truth.TRUE: TRUE, Truth.FALSE: FALSE, Truth.UNKNOWN: UNKNOWN, Truth.ERR: ERROR}
+
+
+def code_of(outcome: int) -> int:
+    """Return what packs a place in `OUTCOMES`: 0 of FALSE, which is the commonest."""
+    return (outcome - FALSE) % len(OUTCOMES)
 
 
 class Verdict(NamedTuple):
@@ -117,15 +124,27 @@ class Outcomes:
             found[place][_USUAL] -= count
         return found
 
-    def rows(self, batch: object) -> pa.Array:
-        """Return for each row of a batch what the first selector is, a place in `OUTCOMES`."""
+    def rows(self, batch: object) -> pa.StructArray:
+        """Return for each row of a batch what the selectors are: a struct of numbers, `PACKED` selectors in each.
+
+        The first of them has the lowest `BITS` of a number; they are `code_of` its place in `OUTCOMES`.
+        """
         import pyarrow as pa  # noqa: PLC0415 (optional)
         import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
         lists, _ = match_rows(self._reader, batch, self._kernel_for)
-        numbers = pa.array([verdict.number for _, verdict in self._places], pa.int8())
-        usual = pa.nulls(len(lists), pa.int8()).fill_null(FALSE)
-        return pc.replace_with_mask(usual, pc.greater(pc.list_value_length(lists), 0), numbers.take(lists.flatten()))
+        formulas, offsets = lists.flatten(), lists.offsets
+        words = []
+        for first in range(0, self.count, PACKED):
+            codes = [
+                code_of(verdict.number) << BITS * (place - first) if first <= place < first + PACKED else 0
+                for place, verdict in self._places
+            ]
+            # A row is the difference of two sums, which is right also where they wrap around.
+            sums = pc.cumulative_sum(pa.array([0, *codes], pa.int64()).take(pc.add(formulas, 1)))
+            sums = pa.concat_arrays([pa.array([0], pa.int64()), sums])
+            words.append(pc.subtract(sums.take(offsets[1:]), sums.take(offsets[:-1])))
+        return pa.StructArray.from_arrays(words, [f"w{number}" for number in range(len(words))])
 
     def _kernel_for(self, _: int) -> Kernel | str:
         """Return what runs all formulas over columns, or why they are run row by row."""
@@ -180,15 +199,10 @@ def outcomes_of_parts(selector: Selector) -> Outcomes:
     return Outcomes(forms[id(node)] for node in parts)
 
 
-def outcomes_of(selectors: Iterable[Selector], *, within: bool = True) -> Outcomes:
-    """Return what finds the outcomes of selectors.
-
-    Args:
-        within: whether types that differ in a test below a connective count for the connective.
-    """
+def outcomes_of(selectors: Iterable[Selector]) -> Outcomes:
+    """Return what finds the outcomes of selectors."""
     writer = Writer()
-    forms = [(_form(writer, one), within or counts_types(one.node)) for one in selectors]
-    return Outcomes(form if counts else form._replace(mismatch=NEVER) for form, counts in forms)
+    return Outcomes(_form(writer, one) for one in selectors)
 
 
 def _form(writer: Writer, selector: Selector) -> Normal:
