@@ -34,8 +34,8 @@ _LARGE = 1 << 28
 _ROWS = 20  # of a Parquet file, by which records are known
 
 
-def add_ways(made: argparse.ArgumentParser) -> None:
-    """Add the options that choose how many processes read the files, or Spark."""
+def add_jobs(made: argparse.ArgumentParser) -> None:
+    """Add the option that chooses how many processes read the files."""
     made.add_argument(
         "-j",
         "--jobs",
@@ -43,6 +43,11 @@ def add_ways(made: argparse.ArgumentParser) -> None:
         metavar="N",
         help="read in N processes; default: as many as there are processors, where that is quicker",
     )
+
+
+def add_ways(made: argparse.ArgumentParser) -> None:
+    """Add the options that choose how many processes read the files, or Spark."""
+    add_jobs(made)
     made.add_argument("--spark", action="store_true", help="run on Spark, on this machine unless --master is given")
     made.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
 

@@ -5,7 +5,7 @@ Messages are inspected by the rows of `mqsel.formats.FORMATS`, rows of Parquet b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -14,11 +14,13 @@ from mqsel import formats
 from mqsel.columns.lookup import present, type_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
+from mqsel.files._listing import Lister
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown
+from mqsel.files.listing import ROWS, Form, ending, in_columns
 from mqsel.files.parts import FilePart
-from mqsel.files.run.work import Job, of_rows
+from mqsel.files.run.work import Ask, Broken, Job, of_rows, why
 from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import object_from_json
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR
@@ -49,17 +51,60 @@ class InspectedMessage(NamedTuple):
 
 
 class Inspect(Job):
-    """Yields what each message has. What cannot be read counts for the limit, too."""
+    """Yields what each message has as it is printed; see `Form`, which it takes. What cannot be read counts, too.
+
+    A record is a list of pairs, the place of a message and what is printed behind it; of a message with many properties
+    lists follow that have more of its text.
+    """
+
+    def __init__(self, selects: Form, ask: Ask) -> None:
+        super().__init__(selects, ask)
+        self._lister = Lister(selects)
 
     @property
     def is_over(self) -> bool:
         return self.seen == self.ask.limit
 
+    def messages(self, source: Iterable[Any], path: str = "-") -> Iterator[Any]:
+        """Do it with lines of JSON by the compiled loop, unless they are cut to a terminal."""
+        if self.ask.format != "json" or self.selects.width is not None:
+            yield from super().messages(source, path)
+            return
+        try:
+            for unit in source:
+                yield from self._block(unit)
+                if self.is_over:
+                    break
+        except FileError as error:
+            yield Broken(why(error))
+        self.counts.lines = self._lister.lines
+        self.end()
+        yield self.counts
+
+    def _block(self, block: bytes | memoryview) -> Iterator[Any]:
+        messages: list[tuple[int, str]] = []
+        for place, message in self._lister.block(block, -1 if self.ask.limit is None else self.ask.limit - self.seen):
+            self.seen += 1
+            if isinstance(message, str):
+                messages.append((place, message))
+                continue
+            if messages:
+                yield messages
+            messages = []
+            try:
+                result = self.read(message)
+            except PropertyTypeError as error:
+                yield from self.refused(place, error)
+            else:
+                yield from self.take(result, place)
+        if messages:
+            yield messages
+
     def read(self, data: bytes) -> Any:
         return formats.FORMATS[FORMATS[self.ask.format].message or ""].inspect(data, dict(self.ask.types))
 
-    def take(self, result: Any, place: int, _piece: Piece, _path: str) -> Iterator[InspectedMessage]:
-        yield InspectedMessage(
+    def take(self, result: Any, place: int, _piece: Piece | None = None, _path: str = "") -> Iterator[Any]:
+        message = InspectedMessage(
             place,
             # A field that has two names stands there as Root.MQMD.
             lambda: (
@@ -78,12 +123,34 @@ class Inspect(Job):
             ),
             tuple((name, f"byte {offset}, {length:,} bytes") for name, offset, length in result.structures),
         )
+        yield from self._listed(message)
+
+    def _listed(self, message: InspectedMessage) -> Iterator[list[Any]]:
+        texts = self._texts(message)
+        yield [(message.place, next(texts))]
+        for text in texts:
+            yield [text]
+
+    def _texts(self, message: InspectedMessage) -> Iterator[str]:
+        """Yield what is printed of a message: of many properties some at a time, lest they take more than itself."""
+        form, rows = self.selects, message.rows()
+        some = [*islice(rows, ROWS)]
+        if form.is_json or (form.width is None and len(some) < ROWS):
+            yield self._lister.rows(some, True)
+            while some := [*islice(rows, ROWS)]:
+                yield self._lister.rows(some, False)
+        elif not some:
+            yield "\n  no properties\n"
+        else:
+            yield "\n"
+            yield from in_columns(some.__iter__ if len(some) < ROWS else message.rows, form.width)
+        yield ending(form, message.skipped, message.structures)
 
     def rows(self, part: FilePart) -> Iterator[Any]:
         try:
-            for message in of_columns(part.path):
+            for message in of_columns(part.path, groups=(part.start, part.stop)):
                 self.seen += 1
-                yield _with_path(message, part.fixed)
+                yield from self._listed(_with_path(message, part.fixed))
                 if self.is_over:
                     break
         except FileError as error:
@@ -106,21 +173,22 @@ def _with_path(message: InspectedMessage, fixed: tuple[tuple[str, Any], ...]) ->
     return message._replace(rows=rows.__iter__)
 
 
-def of_columns(path: str, first: int = 0) -> Iterator[InspectedMessage]:
+def of_columns(path: str, first: int = 0, groups: tuple[int, int] = (0, -1)) -> Iterator[InspectedMessage]:
     """Inspect the rows of a Parquet file: fields of a struct have the names of the struct and of the field.
 
     Args:
         first: the row to begin with, from 0.
+        groups: the first row group, from which rows count, and the one behind the last; negative for all.
 
     Raises: FileError: it cannot be read.
     """
     place = first
     with parquet.opened(path) as file, parquet.trouble_of(path):
         sizes = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
-        groups = [*range(len(sizes))]
-        while groups and first >= sizes[groups[0]]:
-            first -= sizes[groups.pop(0)]
-        for batch in file.iter_batches(_ROWS, row_groups=groups, use_threads=False):
+        numbers = [*range(len(sizes))][groups[0] : groups[1] if groups[1] >= 0 else None]
+        while numbers and first >= sizes[numbers[0]]:
+            first -= sizes[numbers.pop(0)]
+        for batch in file.iter_batches(_ROWS, row_groups=numbers, use_threads=False):
             skipped, first = min(first, batch.num_rows), max(first - batch.num_rows, 0)
             yield from inspected_rows(batch.slice(skipped), place)
             place += batch.num_rows - skipped

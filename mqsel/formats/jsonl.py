@@ -156,14 +156,27 @@ def inspect_json(text: str | bytes) -> Inspection:
 
     Raises: PropertyTypeError: no JSON, or JSON that is no object.
     """
-    rows, notes = [], []
-    for name, written in object_from_json(text).items():
-        try:
-            value = typed(name, written) if isinstance(written, (dict, list)) else written
-            if type(value) not in _PLAIN and not (type(value) is int and -(1 << 63) <= value < 1 << 63):
-                Record((name,), (value,))  # its errors are those of a selector that reads the property
-        except PropertyTypeError as error:
-            notes.append(Note("", -1, name, None, error.message))
-            continue
-        rows.append(Row(name, CLASS_NAMES[type(value)], value, "JSON", -1))
-    return Inspection(rows, tuple(notes), ())
+    read = [_property(name, written) for name, written in object_from_json(text).items()]
+    rows = [one for one in read if isinstance(one, Row)]
+    return Inspection(rows, tuple([one for one in read if isinstance(one, Note)]), ())
+
+
+def property_of(name: str, text: bytes) -> Row | Note:
+    """Return of a property its type and value; if it is none, why.
+
+    Args:
+        text: valid JSON.
+    """
+    import json  # noqa: PLC0415 (as above)
+
+    return _property(name, json.loads(text.decode()))
+
+
+def _property(name: str, written: Any) -> Row | Note:
+    try:
+        value = typed(name, written) if isinstance(written, (dict, list)) else written
+        if type(value) not in _PLAIN and not (type(value) is int and -(1 << 63) <= value < 1 << 63):
+            Record((name,), (value,))  # its errors are those of a selector that reads the property
+    except PropertyTypeError as error:
+        return Note("", -1, name, None, error.message)
+    return Row(name, CLASS_NAMES[type(value)], value, "JSON", -1)

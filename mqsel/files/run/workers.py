@@ -344,7 +344,7 @@ def _size(record: Any) -> int:
     if isinstance(record, Runs):
         return record.size
     if isinstance(record, list):
-        return sum(map(len, record))
+        return sum([len(one[1] if isinstance(one, tuple) else one) for one in record])
     return len(record if isinstance(record, bytes) else getattr(record, "message", b""))
 
 

@@ -1,0 +1,125 @@
+"""What `mqsel inspect` prints, by its compiled loop and by several processes: what Python prints of each message."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fuzz import fuzz_json
+
+from mqsel import cli
+from mqsel.errors import PropertyTypeError, cells, padded
+from mqsel.files.inspection import Inspect
+from mqsel.files.listing import Form, in_columns
+from mqsel.files.run import tasks
+from mqsel.files.run.work import Ask, Complaint
+from mqsel.formats.jsonl import inspect_json, plain
+
+DUMP = Path(__file__).parents[2] / "bench" / "data" / "dump.qload"
+MANY = json.dumps({f"p{number}": number / 8 for number in range(2500)}).encode()
+ODD = [
+    b'{"it\'s": "don\'t", "a": "' + b"x" * 57 + b'\'", "b": "' + b"x" * 58 + b'", "c": "' + b"x" * 59 + b'"}',
+    '{"é": "\\u0007", "n\u00a0": 1.50, "t": {"int8": -0}, "日本": {"float32": 0.1}, "\x7f": "\x7f"}'.encode(),
+    b'{"a": {"float64": "NaN"}, "b": NaN, "c": -9223372036854775808, "d": 9223372036854775808, "e": {"string": null}}',
+    b'{"a": 1, "a": 2}',
+    b'{"\\u0061": "\\ud83d"}',
+    b"[]",
+]
+FORMS = [Form(is_json=True), Form()]
+
+
+def slowly(line: bytes, form: Form) -> str | None:
+    """Print a message in Python; None if it is none."""
+    try:
+        rows, notes, _ = inspect_json(line)
+    except PropertyTypeError:
+        return None
+    if form.is_json:
+        properties = [{"name": row.name, "type": row.type, "value": plain(row.value), "from": "JSON"} for row in rows]
+        skipped = [{"what": note.what, "why": note.message} for note in notes]
+        text = json.dumps({"properties": properties, "skipped": skipped, "structures": []}, ensure_ascii=False)
+        return f", {text[1:]}\n"
+    text = "\n" + ("".join(in_columns(rows.__iter__, None)) if rows else "  no properties\n")
+    wide = max((cells(note.what) for note in notes), default=0)
+    beside = [f"    {padded(note.what, wide)}  {note.message}\n" for note in notes]
+    return text + "  skipped\n" * bool(notes) + "".join(beside)
+
+
+def listed(lines: list[bytes], form: Form) -> list[tuple[int, str]]:
+    """Print messages as the command does."""
+    messages: list[tuple[int, str]] = []
+    for record in Inspect(form, Ask()).messages([b"\n".join(lines)]):
+        for one in record if isinstance(record, list) else ():
+            if isinstance(one, str):
+                messages[-1] = (messages[-1][0], messages[-1][1] + one)
+            else:
+                messages.append(one)
+    return messages
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_lines_are_printed_as_python_prints_them(form: Form) -> None:
+    """Invariant: of any line, in any company, the compiled loop prints what Python prints of it alone."""
+    rng = random.Random("listing")
+    lines = [*ODD, MANY]
+    while len(lines) < 3000:
+        lines += [line.replace(b"\n", b" ") for line in fuzz_json.some_lines(rng)]
+    expected = [(place, slowly(line, form)) for place, line in enumerate(lines, 1) if line.strip()]
+    messages = listed(lines, form)
+
+    assert messages == [one for one in expected if one[1] is not None]
+    assert len(messages) > 1000
+
+
+def test_the_limit_counts_what_cannot_be_read() -> None:
+    """With a limit the loop stops behind as many messages, broken ones included."""
+    records: list[Any] = [*Inspect(FORMS[0], Ask(limit=2)).messages([b'{"a": 1}\n\nx\n{"b": 2}\n'])]
+    assert [type(record) for record in records[:-1]] == [list, Complaint]
+    assert (records[-1].messages, records[-1].skipped, records[-1].lines) == (2, 1, 3)
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple[int, bytes, bytes]]:
+    """Inspect here; give the exit code and what was printed."""
+
+    def call(*arguments: object) -> tuple[int, bytes, bytes]:
+        return (cli.main(["inspect", *map(str, arguments)]), *capsysbinary.readouterr())
+
+    return call
+
+
+def _lines() -> bytes:
+    rng = random.Random("parts")
+    lines = [line for _ in range(40) for line in fuzz_json.some_lines(rng)]
+    return b"\n".join([*lines[:50], MANY, *lines[50:], *ODD])
+
+
+def _rows() -> bytes:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    file = io.BytesIO()
+    pq.write_table(pa.table({"n": range(300), "s": [None, "é", "x"] * 100}), file, row_group_size=70)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("content", [_lines, DUMP.read_bytes, _rows], ids=["lines", "qload", "parquet"])
+def test_several_processes_print_what_one_prints(
+    run: Callable[..., tuple[int, bytes, bytes]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    content: Callable[[], bytes],
+) -> None:
+    """With -j N output, complaints and the exit code are those of one process, with a limit, too."""
+    monkeypatch.setattr(tasks, "SIZE", 900)
+    path = tmp_path / "messages"
+    path.write_bytes(content())
+    for more in ([], ["--json", "--limit", "5"]):
+        one, two = (run("-j", jobs, *more, path, path) for jobs in (1, 2))
+        assert one == two
+        assert one[1].endswith(b"\n")
