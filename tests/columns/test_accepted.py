@@ -287,3 +287,17 @@ def test_structs_in_any_state(declares: dict[str, Any]) -> None:
             assert [one[:3] for one in matcher.why(given, **declares).properties] == [
                 one[:3] for one in matcher.why(wanted).properties
             ]
+
+
+@pytest.mark.parametrize("side", ["__arrow_c_array__", "__arrow_c_stream__"])
+def test_no_memory_is_no_fault_of_a_batch(side: str) -> None:
+    """That there is no memory is reported as that, by every method."""
+
+    def fail(_self: object, _schema: object = None) -> None:
+        raise MemoryError
+
+    batch = type("Batch", (), {side: fail})()
+    matcher = mqsel.compile("n > 2", dialect="JMS")
+    for method in (matcher.match_batch, matcher.truth_batch, matcher.why, mqsel.SelectorSet({1: "n > 2"}).match_batch):
+        with pytest.raises(MemoryError):
+            method(batch)

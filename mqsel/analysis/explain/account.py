@@ -467,7 +467,7 @@ class Profiler:
         try:
             for batch in chunks(pyarrow, batches):
                 self.take_batch(pyarrow.array(batch))
-        except MqselError:
+        except (MqselError, MemoryError):
             raise
         except Exception as error:  # of who made them
             raise wordings.not_a_batch(batches, f"{type(error).__name__}: {error}") from error
