@@ -17,7 +17,7 @@ from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.optimizer import optimize as optimized
 from mqsel.language.parameters import with_parameters
-from mqsel.language.selector import at_time, read_selector
+from mqsel.language.selector import as_text, at_time, read_selector
 from mqsel.machine._stream import Selection
 from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
@@ -179,12 +179,13 @@ class Matcher(Machine):
         """
         from mqsel import formats  # noqa: PLC0415 (a fifth of what importing mqsel takes, which mappings need not)
 
-        if format in formats.FORMATS and formats.FORMATS[format].has_mqmd:
+        row = formats.row_of(format)
+        if row.has_mqmd:
             options["invalid_names"] = rule_of_names(self.dialect, options.get("invalid_names"))
             if self.match_option is not None:
                 name, identifier = self.match_option
                 options["identifier"] = COMPARED[name], identifier
-        if format in formats.FORMATS and formats.FORMATS[format].has_naming:
+        if row.has_naming:
             options.setdefault("naming", core_of(self.dialect).naming)
         return formats.decoder(format, self.properties, in_any_case=self.in_any_case, **options)
 
@@ -417,11 +418,10 @@ def compile(  # noqa: A001 (like re.compile)
     Raises: SelectorSyntaxError, SelectorTypeError, SelectorLimitError, SelectorAlwaysFalseError: see `mqsel.errors`.
         ArgumentError: an argument of the wrong type.
     """
-    if not isinstance(text, str):
-        raise ArgumentError(f"a selector is a str, found {type(text).__name__}")
+    written = as_text(text)
     layout = None if schema is None else as_schema(schema)
     try:
-        chosen, written = as_dialect(dialect), str.__str__(text)
+        chosen = as_dialect(dialect)
         if parameters is not None:
             written = with_parameters(written, parameters, chosen)
         return _compile(written, chosen, layout, bool(optimize))

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib.metadata
 import pickle
 import re
 import types
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT
 
 import mqsel
-from mqsel import errors
+from mqsel import errors, formats
+from mqsel.analysis import lint
 from mqsel.language.dialect import IBM_MQ, JMS
 from mqsel.language.wordings import unexpected_token
 from mqsel.machine import wordings
@@ -298,3 +302,48 @@ def test_no_hint_names_an_index() -> None:
     assert not asked.search("pip install 'mqsel[cli] @ file:///a'")
     assert len(files) > 150
     assert [path.name for path in files if asked.search(path.read_text(encoding="utf-8"))] == []
+
+
+WRONG: dict[str, Callable[[Any], object]] = {
+    "text of compile": mqsel.compile,
+    "text of lint": mqsel.lint,
+    "text of fixed": lint.fixed,
+    "text of migrate": lambda given: mqsel.migrate(given, "JMS", "ARTEMIS"),
+    "selectors of gap": mqsel.gap,
+    "selector of a contract": lambda given: mqsel.Contract(selector=given or 5),
+    "format of filter": lambda given: mqsel.compile("a = 1").filter([], format=given or 5),
+    "format of a decoder": lambda given: formats.decoder(given, ["a"]),
+    "format of a set": mqsel.SelectorSet().decoder,
+    "path of a set": lambda given: mqsel.SelectorSet.open("\ud800" if isinstance(given, int) else given),
+    **{
+        f"message of {name}": functools.partial(lambda name, given: mqsel.compile("a = 1").decoder(name)(given), name)
+        for name in formats.FORMATS
+    },
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("given", [None, 5, [], [[]], object(), mqsel.JMS])
+def test_what_is_of_the_wrong_type(what: str, given: object) -> None:
+    """What cannot be meant is an error of ours, wherever it is passed; an empty list of selectors leaves everything."""
+    if what == "selectors of gap" and given == []:
+        assert mqsel.gap(given).message == {}
+        return
+    with pytest.raises((errors.ArgumentError, errors.PropertyTypeError, errors.FileError, errors.DecodeError)):
+        WRONG[what](given)
+
+
+def test_classes_derived_from_str() -> None:
+    """A text of a class of its own is read by what it holds, whatever else the class does."""
+
+    class Odd(str):
+        __slots__ = ()
+
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError
+
+        __hash__ = None  # type: ignore[assignment]
+
+    assert mqsel.lint(Odd("a > 5")) == mqsel.lint("a > 5")
+    assert mqsel.relation(Odd("a > 5"), "a > 6", given=Odd("a > 0")).relation == "b within a"
+    assert mqsel.gap([Odd("a > 5"), Odd("NOT (a > 5)"), Odd("a IS NULL")], given={"a": "int64"}).message is None

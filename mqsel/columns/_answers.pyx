@@ -431,7 +431,11 @@ cpdef object chunks(pyarrow, batch):
     try:
         if isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table, pyarrow.Array, pyarrow.ChunkedArray)):
             # Microseconds: holds the last offsets against the sizes of the buffers, which the interface does not give.
-            batch.validate()
+            # Without rows pyarrow refuses slices of views that came by the interface, and nothing is read.
+            if len(batch):
+                batch.validate()
+        if isinstance(batch, pyarrow.ChunkedArray):  # a reader of its stream takes no structs that are null or sliced
+            return batch.chunks or [pyarrow.nulls(0, batch.type)]
         if hasattr(batch, "__arrow_c_array__"):
             return (batch,)
     except MemoryError:

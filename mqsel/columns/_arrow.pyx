@@ -500,6 +500,8 @@ cdef tuple capsules_of(object batch):
     """Ask a batch for its two capsules, which release what they hold when they go."""
     try:
         schema, array = batch.__arrow_c_array__()
+    except MemoryError:
+        raise
     except Exception as error:
         raise wordings.not_a_batch(batch, f"{type(error).__name__}: {error}") from error
     if not PyCapsule_IsValid(schema, b"arrow_schema") or not PyCapsule_IsValid(array, b"arrow_array"):

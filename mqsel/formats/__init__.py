@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from mqsel.errors import ArgumentError
+from mqsel.errors import ArgumentError, shortened
 from mqsel.formats._decoder import Decoder
 from mqsel.formats._json import JSONDecoder, WholeJSONDecoder, property_names
 from mqsel.formats._mq import MQDecoder
@@ -197,6 +197,17 @@ FORMATS = {
 }
 
 
+def row_of(format: object) -> MessageFormat:  # noqa: A002 (as above)
+    """Return the row of a format.
+
+    Raises: ArgumentError: no such format.
+    """
+    row = FORMATS.get(format) if isinstance(format, str) else None
+    if row is None:
+        raise ArgumentError(f"format is {shortened(format)}: expected one of {', '.join(map(repr, FORMATS))}")
+    return row
+
+
 def names_of(message: bytes, kind: str, types: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of the properties that a message of the format *kind* has.
 
@@ -249,9 +260,7 @@ def decoder(
 
     Raises: ArgumentError: no such format or option, or one that is read by name alone.
     """
-    if format not in FORMATS:
-        raise ArgumentError(f"format is {format!r}: expected one of {', '.join(map(repr, FORMATS))}")
-    row = FORMATS[format]
+    row = row_of(format)
     if not options.keys() <= set(row.options):
         unknown = ", ".join(name for name in options if name not in row.options)
         raise ArgumentError(f"format {format!r} does not take these options: {unknown}")

@@ -267,7 +267,7 @@ cdef class ArtemisDecoder(Decoder):
         if isinstance(message, str):
             message = message.encode("utf-8", "surrogatepass")
         elif not isinstance(message, bytes):
-            message = bytes(memoryview(message))
+            message = self.hold(message)
         text = <const uint8_t *> PyBytes_AS_STRING(message)
         if self.read(text, text + PyBytes_GET_SIZE(message), text + PyBytes_GET_SIZE(message)) == FILLED:
             return self.record

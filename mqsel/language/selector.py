@@ -8,6 +8,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from mqsel.errors import ArgumentError, type_name
 from mqsel.language.checker import MatchOption, Remarks, check, clock_readings, remark
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import Dialect, core_of
@@ -96,6 +97,16 @@ class Selector(NamedTuple):
     def remarks(self) -> Remarks:
         """Count and list what the selector tests."""
         return remark(self.order, self.names)
+
+
+def as_text(given: object) -> str:
+    """Return the text of a selector, which may be of a class derived from str, as a str.
+
+    Raises: ArgumentError: it is none.
+    """
+    if not isinstance(given, str):
+        raise ArgumentError(f"a selector is a str, found {type_name(given)}")
+    return str.__str__(given)
 
 
 def read_anew(text: str, dialect: Dialect) -> "Selector":

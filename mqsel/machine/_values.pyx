@@ -123,6 +123,8 @@ cdef int value_load_other(Value *value, PyObject **owner, object name, object it
         try:
             read, wanted = _NUMPY[found.__name__ if found.__module__ == "numpy" else ""]
             plain = read(item)
+        except MemoryError:
+            raise
         except Exception as error:  # also what a class of that name raises
             raise wordings.not_a_property(name, item) from error
         # Exactly a bool, int or float: nothing to be read again.

@@ -104,8 +104,12 @@ def _path(path: str | os.PathLike[str]) -> str:
         name = os.fsdecode(path)
     except TypeError as error:
         raise ArgumentError(f"found {shortened(path)}: expected the path of a file") from error
-    if "\0" in name:
-        raise FileError("the path has a NUL character: no file has such a name", path=shortened(name))
+    try:
+        is_name = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:  # half of a pair of surrogates
+        is_name = False
+    if not is_name:
+        raise FileError("the path has a character that no name of a file has", path=shortened(name))
     return name
 
 

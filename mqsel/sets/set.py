@@ -525,7 +525,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             raise ArgumentError("a set takes no identifier: each of its selectors may have its own")
         make: Callable[..., formats.Decoder] = functools.partial(formats.decoder, format, **options)
         make((), in_any_case=self.in_any_case)
-        row = formats.FORMATS[format]
+        row = formats.row_of(format)
         if row.has_naming and "naming" not in options:
             return HeaderDecoder(self, self._reader, make).decode
         if not row.has_mqmd:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import pickle
 import random
 from functools import partial
@@ -141,6 +142,34 @@ def test_accounts_add_up() -> None:
         added = account((CARS * 3)[:cut])
         added.add(account((CARS * 3)[cut:]))
         assert added == whole
+
+
+def test_nan_is_one_value() -> None:
+    """However it comes, NaN is counted as one value, in accounts that are added up, too."""
+    numbers = [math.nan, 1.5, float("nan"), -math.nan, 1.5]
+    messages = [{"x": number} for number in numbers]
+    lines = [json.dumps(one).encode() for one in messages]
+    halves = [Profiler(read_selector("x > 5", mqsel.JMS)) for _ in range(2)]
+    for number, one in enumerate(messages):
+        halves[number % 2].take(one, one.keys)
+    added, other = (pickle.loads(pickle.dumps(half.account)) for half in halves)
+    added.add(other)
+    found = [why("x > 5", messages), mqsel.compile("x > 5").why(lines, format="json")]
+    for profile in (*found, report(halves[0].selector, added)):
+        assert [(repr(value), count) for value, count in profile.properties[0].values] == [("nan", 3), ("1.5", 2)]
+        assert profile.properties[0].different == 2
+
+
+def test_columns_without_values_are_not_had() -> None:
+    """A column of nulls is not what the rows have in the place of a property; nor need a batch have rows."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"color": ["blue", None], "colour": pa.nulls(2, pa.string())})
+    assert why("kind = 'x'", table).properties[0].others == {"color": 1}
+
+    rows = pa.table({"color": pa.array(["blue", "a text of more than twelve"], pa.string_view())})
+    assert why("color = 'blue'", rows[1:1]).messages == 0
+    parts = pa.chunked_array([rows.to_batches()[0].to_struct_array()[at:at] for at in (1, 2)])
+    assert why("color = 'blue'", parts).messages == 0
 
 
 def test_many_values_are_bounded() -> None:

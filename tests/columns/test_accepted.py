@@ -262,3 +262,42 @@ def test_the_tables_are_there() -> None:
     words = {cell for first in ("frame", "column") for row in _cells(first)[1].values() for cell in row[-1:]}
     assert words <= {"yes", "no", "declared"}
     assert re.search(r"decimals=.double.", PAGE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("declares", [{}, {"decimals": "double"}], ids=["plain", "declared"])
+def test_structs_in_any_state(declares: dict[str, Any]) -> None:
+    """Invariant: rows of structs that are sliced, null or in chunks are answered as mappings are, by every method."""
+    rows: list[dict[str, Any]] = [{"n": number % 5, "s": "ab"[number % 2]} for number in range(20)]
+    missing = [number % 7 == 3 for number in range(20)]
+    whole = pa.StructArray.from_arrays(
+        [pa.array([row[name] for row in rows]) for name in ("n", "s")], ["n", "s"], mask=pa.array(missing)
+    )
+    messages = [{} if is_null else row for row, is_null in zip(rows, missing, strict=True)]
+    matcher = mqsel.compile("n > 2 OR s = 'b'", dialect="JMS")
+    selectors = mqsel.SelectorSet({"x": matcher})
+    for start, stop in ((0, 20), (1, 20), (4, 20), (4, 10), (10, 10)):
+        part, wanted = whole[start:stop], messages[start:stop]
+        chunked = pa.chunked_array([part[:3], part[3:]])
+        for given in (part, chunked, pa.chunked_array([], whole.type) if not wanted else chunked[:]):
+            truths = [matcher.evaluate(one) for one in wanted]
+            assert matcher.match_batch(given, **declares).to_pylist() == [one == mqsel.Truth.TRUE for one in truths]
+            assert matcher.truth_batch(given, **declares).null_count == truths.count(mqsel.Truth.UNKNOWN)
+            assert selectors.match_batch(given, **declares).to_pylist() == [[0][: one == 1] for one in truths]
+            assert matcher.why(given, **declares).parts == matcher.why(wanted).parts
+            assert [one[:3] for one in matcher.why(given, **declares).properties] == [
+                one[:3] for one in matcher.why(wanted).properties
+            ]
+
+
+@pytest.mark.parametrize("side", ["__arrow_c_array__", "__arrow_c_stream__"])
+def test_no_memory_is_no_fault_of_a_batch(side: str) -> None:
+    """That there is no memory is reported as that, by every method."""
+
+    def fail(_self: object, _schema: object = None) -> None:
+        raise MemoryError
+
+    batch = type("Batch", (), {side: fail})()
+    matcher = mqsel.compile("n > 2", dialect="JMS")
+    for method in (matcher.match_batch, matcher.truth_batch, matcher.why, mqsel.SelectorSet({1: "n > 2"}).match_batch):
+        with pytest.raises(MemoryError):
+            method(batch)

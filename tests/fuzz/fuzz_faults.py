@@ -6,8 +6,8 @@ Sets of all kinds are changed, pickled, saved, opened and asked, and each time o
 Python, the n-th allocation of Python, a thread that cannot be started, or there is a signal after some time. In a
 build with MQSEL_FAULTS=1 the n-th allocation or point of the compiled code fails, too. After each, match = scan = what
 the selectors of the dict select, and the next change works, while other threads search. Of one change of each set every
-line and every allocation fails, each in a process of its own. Then files whose pages are damaged are opened and
-changed: they answer, or say so.
+line and every allocation fails, as long as there is time, each in a process of its own. Then files whose pages are
+damaged are opened and changed: they answer, or say so.
 """
 
 from __future__ import annotations
@@ -352,7 +352,13 @@ def frame() -> Any:
 ARROW = frame()
 
 
-def run_case(rng: random.Random, folder: Path, limits: dict[tuple[str, str], float], counts: Counter[str]) -> int:
+def run_case(
+    rng: random.Random,
+    folder: Path,
+    limits: dict[tuple[str, str], float],
+    counts: Counter[str],
+    is_time: Callable[[], bool],
+) -> int:
     """Change one set some hundred times while something fails; return how often threads asked it meanwhile."""
     case = Case(rng, folder)
     case.check([case.model])
@@ -380,6 +386,7 @@ def run_case(rng: random.Random, folder: Path, limits: dict[tuple[str, str], flo
             case.go_on()
             if name == "clear":
                 case.sure = []
+            if name == "clear" or not is_time():
                 break
     finally:
         stop.set()
@@ -389,7 +396,7 @@ def run_case(rng: random.Random, folder: Path, limits: dict[tuple[str, str], flo
     return case.searches
 
 
-def run_each(rng: random.Random, folder: Path, counts: Counter[str]) -> None:
+def run_each(rng: random.Random, folder: Path, counts: Counter[str], is_time: Callable[[], bool]) -> None:
     """Change one set, once for each line and allocation that fails meanwhile, in a copy of this process."""
     case = Case(rng, folder)
     case.check([case.model])
@@ -397,12 +404,13 @@ def run_each(rng: random.Random, folder: Path, counts: Counter[str]) -> None:
     for _ in range(rng.choice((0, 2))):  # what is done a second time finds things where the first left them
         if not others:
             call()
-    for way in sorted({"line", "memory", "compiled"} & {*WAYS}):
+    ways = sorted({"line", "memory", "compiled"} & {*WAYS})
+    for way in rng.sample(ways, len(ways)):  # the first may take all the time
         step = 1 if len(case.model) < 1000 else 7
         kind = rng.choice(KINDS)
         count = rng.randint(1, step)
         unspent = PATIENCE
-        while unspent:
+        while unspent and is_time():
             sys.stdout.flush()
             child = os.fork()
             if child == 0:
@@ -478,9 +486,9 @@ def main() -> int:
             rounds += 1
             rng = random.Random(f"{seed} {rounds}")
             try:
-                searches += run_case(rng, Path(name), limits, counts)
+                searches += run_case(rng, Path(name), limits, counts, is_time)
                 if hasattr(os, "fork"):
-                    run_each(rng, Path(name), counts)
+                    run_each(rng, Path(name), counts, is_time)
                 refused += run_damaged(rng, Path(name))
             except BaseException:
                 print(f"failing: random.Random('{seed} {rounds}')", flush=True)

@@ -78,6 +78,9 @@ def test_meetings() -> None:
         ([like("a%"), like("%b")], "ab"),
         ([like("%ab%"), like("%bc%"), like("%ca%")], "abcab"),
         ([like("a%"), like("b%")], None),
+        ([like("%_a"), like("%ba%b")], None),
+        ([like("a_c%x_"), like("ab%_y")], "abcxy"),
+        ([like("a%b"), like("b%a", "a%b")], "ab"),
         ([like("_"), like("__")], None),
         ([like("a%"), like("a%", negated=True)], None),
         ([like("a_%"), like("a%z", "ab%", negated=True)], "aa"),
@@ -95,6 +98,35 @@ def test_what_meets(wanted: list[Texts], found: str | None) -> None:
     text = automata.a_string(met)
     assert (text is None) == (found is None)
     assert text is None or found is None or len(text) <= len(found)
+
+
+def test_long_patterns_meet_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invariant: long patterns with `%` meet, unless their beginnings or their ends exclude each other, in no steps."""
+    monkeypatch.setattr(automata, "MAX_STEPS", 0)
+    rng = random.Random("long patterns")
+    met = 0
+    for _ in range(MEETINGS // 5):
+        written = ["%".join(random_text(rng) for _ in range(rng.randrange(12, 25))) for _ in range(rng.randrange(2, 4))]
+        strings = ALL_STRINGS
+        for one in written:
+            strings = automata.meet_strings(strings, like(one))
+        text = automata.a_string(strings)
+        if text is not None:
+            assert all(oracle._like(text, one, "!") for one in written), (text, written)
+        else:
+            begin = [one.partition("%")[0] + "%" for one in written]
+            end = ["%" + one.rpartition("%")[2] for one in written]
+            exclude = [
+                not any(all(oracle._like(text, one, "!") for one in ends) for text in TEXTS) for ends in (begin, end)
+            ]
+            assert any(exclude), written
+        met += text is not None
+
+    assert MEETINGS / 40 < met < MEETINGS / 5
+
+
+def random_text(rng: random.Random) -> str:
+    return "".join(rng.choice("ab_") for _ in range(rng.randrange(1, 3)))
 
 
 def test_a_walk_that_is_too_long_is_not_decided() -> None:

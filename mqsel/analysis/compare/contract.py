@@ -25,7 +25,7 @@ from mqsel.formats.jsonl import plain, typed
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
 from mqsel.language.optimizer import optimize
-from mqsel.language.selector import Selector, read_selector
+from mqsel.language.selector import Selector, as_text, read_selector
 from mqsel.logic.formulas import Compared, Formula, Relation, all_of, any_of, leaf
 from mqsel.logic.intervals import DOUBLE, FLOAT, INT64
 from mqsel.logic.needs import needs
@@ -178,7 +178,7 @@ class Contract:
         self._sets: dict[tuple[str, str], tuple[Property | None, Values]] = {}
         self.selector: Selector | None = None
         if selector:
-            self.selector = read_selector(selector, as_dialect(dialect))
+            self.selector = read_selector(as_text(selector), as_dialect(dialect))
             self._true = true_of(self.selector)
             self._machine = Machine(lower(optimize(self.selector)))
 

@@ -56,9 +56,11 @@ def gap(
 
     Raises: SelectorError, ArgumentError: as `relation` does.
     """
-    if isinstance(selectors, (str, Machine)):
+    if isinstance(selectors, (str, Machine)) or not hasattr(type(selectors), "__iter__"):
         raise ArgumentError("gap has many selectors: expected a list of them")
-    return gap_of([taken(one, dialect) for one in dict.fromkeys(selectors)], contract_of(given, dialect), work=work)
+    read = [taken(one, dialect) for one in selectors]
+    apart = {(one.selector.text, one.selector.dialect): one for one in read}
+    return gap_of([*apart.values()], contract_of(given, dialect), work=work)
 
 
 def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: int = MAX_WORK) -> Gap:

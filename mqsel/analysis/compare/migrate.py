@@ -33,7 +33,7 @@ from mqsel.analysis.compare.meaning import (
 from mqsel.analysis.compare.rewrites import candidates, inward, tests_of, with_tests
 from mqsel.analysis.explain import message_code
 from mqsel.analysis.readings import Reading, readings
-from mqsel.errors import ArgumentError, SelectorError, SelectorLimitError, type_name
+from mqsel.errors import SelectorError, SelectorLimitError
 from mqsel.language.checker import remark
 from mqsel.language.dialect import Dialect, as_dialect, core_of
 from mqsel.language.nodes import (
@@ -52,7 +52,7 @@ from mqsel.language.nodes import (
     unparse,
     walk,
 )
-from mqsel.language.selector import read_selector
+from mqsel.language.selector import as_text, read_selector
 from mqsel.logic.solver import Message, Witness
 from mqsel.notebook import code, page, table
 from mqsel.values import Truth
@@ -132,11 +132,9 @@ def portable(text: str, source: Dialect | str, targets: Iterable[Dialect | str],
 
     Raises: as `migrate`.
     """
-    if not isinstance(text, str):
-        raise ArgumentError(f"a selector is a str, found {type_name(text)}")
-    first = as_dialect(source)
+    written, first = as_text(text), as_dialect(source)
     others = tuple([as_dialect(one) for one in targets])
-    return _Migration(str.__str__(text), first, others, contract_of(given, first)).result()
+    return _Migration(written, first, others, contract_of(given, first)).result()
 
 
 @functools.lru_cache(8192)

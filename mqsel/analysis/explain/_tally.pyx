@@ -23,6 +23,8 @@ from mqsel.machine._values cimport (
     value_type, zeroed
 )
 
+from math import nan
+
 from mqsel.names import ANY_CASE as _ANY_CASE
 from mqsel.names import by_casefold, folded, joined, parted
 
@@ -79,6 +81,7 @@ cdef class PropertyTally:
     cdef int take(self, Value *value) except -1:
         """Count a value that is there."""
         cdef int bit = 0
+        cdef bint is_nan
         cdef PyObject *known
         cdef object item
         cdef dict numbers
@@ -89,7 +92,8 @@ cdef class PropertyTally:
             self.names.append(value_type(value))
             self.bits.append(bit)
         self.types[bit] += 1
-        if is_number(value) and not (value.tag >= FLOAT32 and value.it.d != value.it.d):
+        is_nan = is_number(value) and value.tag >= FLOAT32 and value.it.d != value.it.d
+        if is_number(value) and not is_nan:
             if not self.has_ends:
                 self.has_ends = True
                 self.least = self.greatest = value[0]
@@ -100,7 +104,7 @@ cdef class PropertyTally:
         if not self.is_open:
             return 0
         self.counted += 1
-        item = value_python(value)
+        item = nan if is_nan else value_python(value)
         if (value.tag == STRING or value.tag == BYTES) and len(item) > LENGTH:
             item = item[:LENGTH]
         numbers = <dict> self.numbers[bit]

@@ -19,6 +19,7 @@ from mqsel import formats
 from mqsel.analysis.explain._tally import DIFFERENT, LONG, Tally
 from mqsel.analysis.explain.near import near_names
 from mqsel.columns import wordings
+from mqsel.columns._answers import chunks, library
 from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.columns.lookup import column_of, laid_out, names_of, present, type_of
 from mqsel.errors import MqselError
@@ -230,7 +231,9 @@ Value = tuple[str, Any]  # a type and a value: 1, 1.0 and TRUE are three
 
 
 def _held(kind: str, value: Any) -> Any:
-    return value[:LONG] if kind in ("string", "bytes") else value
+    if kind in ("string", "bytes"):
+        return value[:LONG]
+    return math.nan if value != value else value  # noqa: PLR0124 (one NaN: each is another key of a dict)
 
 
 @dataclass(slots=True)
@@ -303,7 +306,10 @@ class Held:
         self.unread += other.unread
         self.types += other.types
         self.counted += other.counted
-        self.values = Counter(dict((self.values + other.values).most_common(DIFFERENT)))
+        values: Counter[Value] = Counter()
+        for (kind, value), count in (*self.values.items(), *other.values.items()):
+            values[kind, _held(kind, value)] += count
+        self.values = Counter(dict(values.most_common(DIFFERENT)))
         self.is_open = self.is_open and other.is_open and len(self.values) < DIFFERENT
         self.widen(other.least, other.greatest)
         self.others = Counter(dict((self.others + other.others).most_common(DIFFERENT)))
@@ -471,18 +477,11 @@ class Profiler:
 
         Raises: as `take_batch`. ArgumentError: it has no rows of columns. MqselError: pyarrow is not installed.
         """
+        pyarrow = library("why, of a batch,")
         try:
-            import pyarrow as pa  # noqa: PLC0415 (optional)
-        except ImportError as error:
-            raise wordings.package_missing("why, of a batch,", "pyarrow", "arrow") from error
-        try:
-            if hasattr(batches, "__arrow_c_array__"):
-                found = [pa.record_batch(batches)]
-            else:
-                found = pa.RecordBatchReader.from_stream(batches)
-            for batch in found:
-                self.take_batch(batch)
-        except MqselError:
+            for batch in chunks(pyarrow, batches):
+                self.take_batch(pyarrow.array(batch))
+        except (MqselError, MemoryError):
             raise
         except Exception as error:  # of who made them
             raise wordings.not_a_batch(batches, f"{type(error).__name__}: {error}") from error
@@ -492,9 +491,7 @@ class Profiler:
 
         Raises: PropertyTypeError: a column that is read has a type no property has, or is damaged.
         """
-        import pyarrow as pa  # noqa: PLC0415 (optional)
-
-        rows = batch if isinstance(batch, pa.StructArray) else batch.to_struct_array()
+        rows = batch.to_struct_array() if hasattr(batch, "to_struct_array") else batch
         self._count(len(rows), self._outcomes.counts(rows))
         for name, held in self._account.held.items():
             self._take_column(rows, name, held)
@@ -515,6 +512,7 @@ class Profiler:
         names = [one for one in names_of(rows.type) if one != name]
         for other in near_names(name, names) or names[:_COLUMNS]:
             found = column_of(rows, other, "any")
-            if found is not None and len(held.others) < DIFFERENT:
+            if found is not None:
                 both = present(found) if column is None else pc.and_(present(found), column.is_null())
-                held.others[other] += both.true_count
+                if both.true_count:
+                    held.take_others([other], both.true_count)

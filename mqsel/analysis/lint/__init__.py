@@ -35,7 +35,7 @@ from mqsel.language.nodes import (
     unparse,
 )
 from mqsel.language.optimizer import optimize
-from mqsel.language.selector import Selector, read_selector
+from mqsel.language.selector import Selector, as_text, read_selector
 from mqsel.logic.formulas import All, Formula, fold
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.normal import normal
@@ -669,9 +669,9 @@ def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> 
 
     Returns: a list in the order of the text.
 
-    Raises: ArgumentError: no dialect, or no contract. SelectorError: *given* is a selector that is refused.
+    Raises: ArgumentError: no text, no dialect, or no contract. SelectorError: *given* is a selector that is refused.
     """
-    contract = contract_of(given, dialect)
+    contract, text = contract_of(given, dialect), as_text(text)
     try:
         selector = read_selector(text, as_dialect(dialect))
     except SelectorError as error:
@@ -756,9 +756,9 @@ def fixed(text: str, dialect: Dialect | str = IBM_MQ, rules: Container[str] = _C
     Args:
         rules: the codes of those whose edits are applied.
 
-    Raises: ArgumentError: no dialect.
+    Raises: ArgumentError: no text, or no dialect.
     """
-    dialect = as_dialect(dialect)
+    text, dialect = as_text(text), as_dialect(dialect)
     while True:
         try:
             selector = read_selector(text, dialect)
