@@ -35,10 +35,13 @@ cdef class _Parser:
 
     @cython.locals(top=_Open, kinds=list, kind=str, at=cython.Py_ssize_t)
     cdef tuple operand(self)
+
     @cython.locals(kind=str)
     cdef object literal(self, Py_ssize_t at)
+
     @cython.locals(top=_Open, kinds=list, kind=str, binding=cython.int, limit=cython.int)
     cdef bint operators(self, object left, int strength, dict binary, dict tests, int chains) except -1
+
     @cython.locals(top=_Open, kind=str)
     cdef tuple reduce(self, object left, int strength, int binding)
     cdef object predicate(self, object left, int strength)

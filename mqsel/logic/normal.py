@@ -343,16 +343,16 @@ class Writer:
                 of_below = self.of_operands(wanted, kind)
                 for one in operands:
                     if type(one) in _JOINING:
-                        below = _operands(node)
+                        below = _operands(node)  # type: ignore[arg-type]
                         break
                 else:  # most consist of tests alone, which need no place on the stack
-                    inner = [self.remembered(one, of_below) for one in operands]
+                    inner: list[typing.Any] = [self.remembered(one, of_below) for one in operands]
                     if None not in inner:
                         order.append((node, wanted, above, place, negative, inner))
                         continue
                     below = [(one, False) for one in operands]
             elif kind is Not:
-                below, of_below = [(node.operand, True)], wanted
+                below, of_below = [(field(node, 0), True)], wanted
             else:
                 if kind is And or kind is Or:
                     below = [(one, False) for one in field(node, 0)]

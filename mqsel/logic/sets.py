@@ -276,7 +276,7 @@ def _common_texts(one: Texts, other: Texts) -> Texts | None:
         if not some.points and not some.patterns:
             return rest if some.negated else some
         if not some.negated and not some.patterns:
-            points = some.points
+            points: frozenset[str | bytes] = frozenset(some.points)
             if not rest.patterns:
                 points = points - rest.points if rest.negated else points & rest.points
             elif _is_much((some, rest)):
