@@ -14,6 +14,12 @@ cdef extern from *:
         }
         return made;
     }
+
+    static inline PyObject *mqsel_field(PyObject *fields, Py_ssize_t at) {
+        return Py_NewRef(PyTuple_GET_ITEM(fields, at));
+    }
     """
     # A row of a class, without a check of how many fields it has.
     object row "mqsel_row"(object cls, tuple fields)
+    # A field of a row, by its place, without a check: row[at] calls a method, in 760 instructions.
+    object field "mqsel_field"(object fields, Py_ssize_t at)

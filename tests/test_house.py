@@ -48,8 +48,8 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialects dialect wordings operators nodes pattern clues computed settle static hints sets lexer parser"
-    " checker selector layout optimizer parameters",
+    "language": "dialects dialect wordings operators nodes pattern clues computed static hints sets lexer checker"
+    " settle parser selector layout optimizer parameters",
     "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes"
     " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"

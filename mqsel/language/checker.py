@@ -3,7 +3,7 @@
 
 A node's static kind follows from its class alone, so the tree stays as parsed; the findings stand beside it in
 `mqsel.language.selector.Selector`. Decides what is an error; rearranges nothing. Follows language §4 (static types), §5
-(constants), §6 (names).
+(constants), §6 (names). Longer than 500 lines because all of it is compiled as one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,11 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
+
+try:
+    import cython  # type: ignore[import-untyped]
+except ModuleNotFoundError:
+    from mqsel.language.nodes import interpreted as cython
 
 from mqsel import errors
 from mqsel.language import computed, hints
@@ -52,6 +57,9 @@ from mqsel.names import (
     spellings,
 )
 from mqsel.values import AND, LITERAL_KINDS, NOT, OR, Truth, arithmetic, compare, negate
+
+if not cython.compiled:
+    from mqsel.language.nodes import field
 
 MAX_TESTS = 100  # IBM MQ 9.4, Selection behavior: "more than 100 tests" may be refused by a queue manager
 
@@ -95,8 +103,13 @@ def check(
     node = order[-1]
     names: dict[str, str] = {}
     for part in order:
-        if type(part) is Identifier and part.name not in names:
-            names[part.name] = _property(part, text, dialect)
+        if type(part) is Identifier:
+            name = field(part, 0)
+            if name not in names:
+                read = _read(name, dialect.headers)
+                if not isinstance(read, str):
+                    raise _no_property(part, read, text, dialect)
+                names[name] = read
     if dialect.headers == "folded":
         first: dict[str, str] = {}
         names = {name: first.setdefault(name.casefold(), read) for name, read in names.items()}
@@ -123,6 +136,24 @@ def check(
                 reason=errors.MQRC.MQRC_SELECTOR_ALWAYS_FALSE,
             )
     return names, constant, _match_option(node, text, dialect)
+
+
+_FAILING = frozenset((Sign, Arithmetic, Computed))
+_ERR = Truth.ERR
+# Where a test has its outcome for a value of another kind.
+_OTHER: dict[type, int] = {cls: cls._fields.index("other") for cls in (Identifier, Comparison, Between, In, Like)}
+
+
+def may_err(order: Sequence[Node]) -> bool:
+    """Report whether some of the nodes of a tree may be ERR: none is without these, if no test is by itself."""
+    for node in order:
+        kind = type(node)
+        if kind is Literal:
+            continue
+        place = 2 if kind is Identifier else 4 if kind is Comparison else _OTHER.get(kind)  # the commonest at once
+        if kind in _FAILING if place is None else field(node, place) is _ERR:
+            return True
+    return False
 
 
 def clock_readings(order: Sequence[Node]) -> list[errors.Span]:
@@ -208,21 +239,22 @@ def is_name(name: str, rules: str) -> bool:
     return _PROBLEMS[rules](name) is None
 
 
-def _property(identifier: Identifier, text: str, dialect: Dialect) -> str:
-    """Return the property that a name reads; ``usr.x`` and ``x`` are one property (formats §2)."""
-    read = _read(identifier.name, dialect.headers)
-    if isinstance(read, str):
-        return read
-    found, hint = read
+def _no_property(
+    identifier: Identifier, problem: tuple[str, str], text: str, dialect: Dialect
+) -> errors.SelectorSyntaxError:
+    found, hint = problem
     if dialect.headers == "mqi":
         hint += f" [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]"
-    raise errors.SelectorSyntaxError(found, selector=text, span=identifier.span, hint=hint)
+    return errors.SelectorSyntaxError(found, selector=text, span=identifier.span, hint=hint)
 
 
 # Selectors have the same names again and again.
 @functools.lru_cache(4096)
 def _read(name: str, rules: str) -> str | tuple[str, str]:
-    """Return the property that a name reads, or what is wrong with the name and what to do."""
+    """Return the property that a name reads, or what is wrong with the name and what to do.
+
+    ``usr.x`` and ``x`` are one property (formats §2).
+    """
     return _PROBLEMS[rules](name) or spellings(name, rules)[0]
 
 
@@ -283,6 +315,10 @@ def advice(node: Comparison, text: str) -> str:
     return "property values are never converted: write the literal in the type the property has"
 
 
+def _is_number(node: Node) -> bool:
+    return type(node) is Literal and LITERAL_KINDS[field(node, 0)] == "number"
+
+
 def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
     """Check the static types of a tree, and that it is a condition.
 
@@ -295,14 +331,25 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
         return  # `mqsel.language.static` did it, of the tree as it was parsed
     root = order[-1]
     for node in order:
-        if type(node) in _SOUND:
+        kind = type(node)
+        if kind in _SOUND:
             continue
         # Most of the others are sound at the first look.
-        if type(node) is Comparison and type(node.left) is Identifier and type(node.right) is Literal:
-            if _COMPARED[node.operator] in ("", LITERAL_KINDS[node.right.kind]):
+        if kind is Comparison:
+            right = field(node, 2)
+            if type(field(node, 1)) is Identifier and type(right) is Literal:
+                compared_kind = _COMPARED[field(node, 0)]
+                if compared_kind == "" or compared_kind == LITERAL_KINDS[field(right, 0)]:
+                    continue
+        elif kind is Between:
+            if type(field(node, 1)) is Identifier and _is_number(field(node, 2)) and _is_number(field(node, 3)):
                 continue
-        elif isinstance(node, (And, Or)) and _CONDITIONS.issuperset(map(type, node.operands)):
-            continue
+        elif kind is And or kind is Or or kind is Not:
+            for operand in field(node, 0) if kind is not Not else (field(node, 0),):
+                if type(operand) not in _CONDITIONS:
+                    break
+            else:
+                continue
         row = operator_of(node)
         assert row is not None
         wanted = row.operands

@@ -2,6 +2,8 @@
 
 cimport cython
 
+from mqsel._rows cimport row
+
 
 @cython.locals(
     at=cython.Py_ssize_t,
@@ -11,6 +13,7 @@ cimport cython
     what=cython.Py_UCS4,
     number=cython.longlong,
     is_doubled=cython.bint,
+    is_last=cython.bint,
     classes=str,
     parts=str,
     known=dict,

@@ -17,6 +17,11 @@ import unicodedata
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+try:
+    import cython  # type: ignore[import-untyped]
+except ModuleNotFoundError:
+    from mqsel.language.nodes import interpreted as cython
+
 from mqsel import errors
 from mqsel.errors import Span
 from mqsel.language import hints
@@ -40,6 +45,9 @@ from mqsel.language.wordings import (
     unexpected_character,
 )
 from mqsel.names import IGNORABLE, NAME_PREFIXES, PART, SECTION_FIELDS, START, WHITE_SPACE
+
+if not cython.compiled:
+    from mqsel.language.nodes import row
 
 
 # Fields in a list: in what Cython compiles the types of a class are texts, each of which typing would compile.
@@ -341,7 +349,8 @@ def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
     starts: list[int] = []
     stops: list[int] = []
     size = len(text)
-    while at < size:
+    is_last = False
+    while at < size and not is_last:
         start = at
         one = text[at]
         at += 1
@@ -351,7 +360,10 @@ def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
         kind: str | None = None
         value: Any = None
         if what == "n":
-            while at < size and text[at] < "\x80" and parts[ord(text[at])] == "n":
+            while at < size:
+                one = text[at]
+                if one >= "\x80" or parts[ord(one)] != "n":
+                    break
                 at += 1
             # Behind a point the name may go on, and so it may with a letter that is not of ASCII.
             if at == size or (text[at] < "\x80" and text[at] != "."):
@@ -361,14 +373,13 @@ def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
                     kind = _kind_of_name(text, (start, at), value, lexicon, dialect)
         elif what == "'":
             is_doubled = False
-            while at < size:
-                if text[at] == "'":
-                    if at + 1 == size or text[at + 1] != "'":
-                        kind = "string"
-                        break
+            at = text.find("'", at)
+            while at >= 0 and kind is None:
+                if at + 1 == size or text[at + 1] != "'":
+                    kind = "string"
+                else:
                     is_doubled = True
-                    at += 1
-                at += 1
+                    at = text.find("'", at + 2)
             value = text[start + 1 : at]
             if is_doubled:
                 value = value.replace("''", "'")
@@ -396,13 +407,13 @@ def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
             kind, value = _kind_of(text, (start, at), word, lexicon, dialect)
             if not kind:  # white space
                 continue
+            # Nothing is read behind what is no word.
+            is_last = kind == "damage" or (kind == "unreadable" and text[start] == "'")
         kinds.append(kind)
         values.append(value)
         starts.append(start)
         stops.append(at)
-        if kind == "damage" or (kind == "unreadable" and one == "'"):
-            break  # nothing is read behind what is no word
-    return Tokens(kinds, values, starts, stops)
+    return row(Tokens, (kinds, values, starts, stops))
 
 
 def _kind_of_name(text: str, span: Span, word: str, lexicon: _Lexicon, dialect: Dialect) -> str:

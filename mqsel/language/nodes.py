@@ -14,7 +14,7 @@ Longer than 500 lines because one traversal and one way back to text serve all c
 
 import re
 from collections.abc import Callable, Sequence
-from operator import attrgetter, itemgetter
+from operator import attrgetter, getitem, itemgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
@@ -77,6 +77,7 @@ def _repr(self: Node) -> str:
 _Row = TypeVar("_Row")
 # A row of fields from a tuple of them, in half the time its class takes; compiled modules have it in C (_rows.pxd).
 row: Callable[[type[_Row], tuple[Any, ...]], _Row] = tuple.__new__  # type: ignore[assignment]
+field: Callable[[tuple[Any, ...], int], Any] = getitem  # of a row, likewise
 
 # What stands for the module cython where it is not installed: nothing but a build needs it.
 interpreted = SimpleNamespace(compiled=False)
@@ -327,20 +328,6 @@ def walk(root: Node, into: tuple[type, ...] | None = None) -> list[Node]:
             stack += below(node)
     order.reverse()
     return order
-
-
-_FAILING = frozenset((Sign, Arithmetic, Computed))
-_ERR = Truth.ERR
-_TESTS = frozenset((Identifier, Comparison, Between, In, Like))
-
-
-def may_err(order: Sequence[Node]) -> bool:
-    """Report whether some of the nodes of a tree may be ERR: none is without these, if no test is by itself."""
-    for node in order:
-        kind = type(node)
-        if kind in _FAILING or (kind in _TESTS and node.other is _ERR):  # type: ignore[union-attr]
-            return True
-    return False
 
 
 def with_children(node: Node, below: Sequence[Node]) -> Node:

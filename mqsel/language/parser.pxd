@@ -1,5 +1,7 @@
 """Types of the parser: what it stands on is read by place, not by name."""
 
+cimport cython
+
 from mqsel._rows cimport row
 
 
@@ -31,9 +33,16 @@ cdef class _Parser:
     cdef list order  # the nodes that have been made
     cdef tuple _tokens  # the tokens as rows, for errors
 
+    @cython.locals(top=_Open, kinds=list, kind=str, at=cython.Py_ssize_t)
     cdef tuple operand(self)
+
+    @cython.locals(kind=str)
     cdef object literal(self, Py_ssize_t at)
+
+    @cython.locals(top=_Open, kinds=list, kind=str, binding=cython.int, limit=cython.int)
     cdef bint operators(self, object left, int strength, dict binary, dict tests, int chains) except -1
+
+    @cython.locals(top=_Open, kind=str)
     cdef tuple reduce(self, object left, int strength, int binding)
     cdef object predicate(self, object left, int strength)
     cdef object in_list(self, bint negated, object identifier, Py_ssize_t start)

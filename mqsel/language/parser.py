@@ -365,8 +365,9 @@ class _Parser:
 
     def operators(self, left: Node, strength: int, binary: dict[str, int], tests: dict[str, int], chains: int) -> bool:
         """Read what follows a complete operand. Returns whether another one is due: if not, the text is complete."""
+        kinds = self.kinds
         while True:
-            kind = self.kinds[self.at]
+            kind = kinds[self.at]
             if chains and strength == PREDICATE and self.grammar.order in (binary.get(kind), tests.get(kind)):
                 kind = _REST
             if kind in binary:
@@ -469,8 +470,14 @@ class _Parser:
             self.stack.pop()
             self.start, strength = top.start, top.strength
             span = (top.start, self.stops[self.at - 1])
-            operands = (*top.operands, left)
-            match top.kind:
+            top.operands.append(left)
+            operands = tuple(top.operands)
+            kind = top.kind
+            match kind:
+                case "AND":  # the commonest first
+                    left = row(And, (operands, span, _KLEENE))
+                case "OR":
+                    left = row(Or, (operands, span, _KLEENE))
                 case "NOT":
                     self.depth -= 1
                     left = row(Not, (left, span))
@@ -482,10 +489,6 @@ class _Parser:
                     left = row(Between, (top.negated, operands[0], operands[1], left, span, self.other, null))
                 case "LIKE":
                     left = Call("LIKE", top.negated, operands, span)
-                case "OR":
-                    left = row(Or, (operands, span, _KLEENE))
-                case "AND":
-                    left = row(And, (operands, span, _KLEENE))
                 case relation if relation in RELATIONS:
                     left = row(Comparison, (relation, operands[0], left, span, self.other, False))
                 case _:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mqsel.language.checker import may_err
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import (
     And,
@@ -24,7 +25,6 @@ from mqsel.language.nodes import (
     Not,
     Or,
     children,
-    may_err,
     sign_of,
     walk,
     with_children,

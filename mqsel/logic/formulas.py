@@ -215,7 +215,7 @@ def _merged(connective: _Connective, group: Sequence[Formula]) -> list[Formula]:
     sets = [one.values for one in group if isinstance(one, Leaf)]
     if connective is Any:
         return [leaf(first.subject, values) for values in unite(sets)]
-    if len(sets) == 2 and (both := common(*sets)) is not None:
+    if len(sets) == 2 and (both := common(sets[0], sets[1])) is not None:
         return [leaf(first.subject, both)]
     whole = whole_of(first.subject)
     return [leaf(first.subject, outside(values, whole)) for values in unite([outside(one, whole) for one in sets])]

@@ -1,6 +1,6 @@
 """Types of the writer of formulas: what it remembers is read by place, not by name."""
 
-from mqsel._rows cimport row
+from mqsel._rows cimport field, row
 
 
 cdef class Writer:

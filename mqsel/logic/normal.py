@@ -34,7 +34,7 @@ try:
 except ModuleNotFoundError:
     from mqsel.language.nodes import interpreted as cython
 
-from mqsel.language.checker import Value, apply, compared, literal_value
+from mqsel.language.checker import Value, apply, compared, literal_value, may_err
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -52,7 +52,6 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
-    may_err,
     unparse,
     walk,
     with_children,
@@ -89,14 +88,14 @@ from mqsel.logic.sets import (
     Pattern,
     Texts,
     Values,
-    common_numbers,
+    common,
     numbers,
     outside,
 )
 from mqsel.values import KINDS, Truth
 
 if not cython.compiled:
-    from mqsel.language.nodes import row
+    from mqsel.language.nodes import field, row
 
 __all__ = [
     "ALWAYS",
@@ -176,6 +175,9 @@ _CONSTANTS = {
     Truth.ERR: Normal(NEVER, NEVER, ALWAYS, NEVER),
 }
 
+# Members of an enum are found by a method of Python: 900 instructions each.
+_IS_TRUE, _IS_FALSE, _IS_ERR = Truth.TRUE, Truth.FALSE, Truth.ERR
+_UNKNOWN = _CONSTANTS[Truth.UNKNOWN]
 _NO_BOOLEANS, _NO_FLOATS, _NO_TEXTS = NOTHING.booleans, NOTHING.floats64, NOTHING.strings
 _TRUE = NOTHING._replace(booleans=(False, True))
 _FALSE = NOTHING._replace(booleans=(True, False))
@@ -248,11 +250,11 @@ def _flipped(made: Normal) -> Normal:
 
 def _mismatched(other: Truth, mismatch: Formula, false: Formula, error: Formula) -> Normal:
     """Return what is *other* where types differ, FALSE and ERR where something else is why, and else never TRUE."""
-    if other is Truth.FALSE:
+    if other is _IS_FALSE:
         false = any_of([false, mismatch])
-    elif other is Truth.ERR:
+    elif other is _IS_ERR:
         error = any_of([error, mismatch])
-    return row(Normal, (mismatch if other is Truth.TRUE else NEVER, false, error, mismatch))
+    return row(Normal, (mismatch if other is _IS_TRUE else NEVER, false, error, mismatch))
 
 
 def _met(made: Normal, within: Formula) -> Normal:
@@ -271,8 +273,6 @@ def _operands(chain: And | Or) -> list[tuple[Node, bool]]:
     """
     is_and = type(chain) is And
     found: list[tuple[Node, bool]] = []
-    if _JOINING.isdisjoint(map(type, chain.operands)):
-        return [(one, False) for one in chain.operands]
     stack = [(one, False) for one in reversed(chain.operands)]
     while stack:
         node, negative = stack.pop()
@@ -323,34 +323,47 @@ class Writer:
             self.seen = set()
         self.memory: Memory = {}
         self.names = names
-        selector = selector.of_core()
         self.may_err = may_err(selector.order)
+        if self.may_err:  # otherwise it has no computed tests
+            selector = selector.of_core()
+            self.may_err = may_err(selector.order)
         return self.condition(selector.node, wanted)
 
     def condition(self, root: Node, wanted: int) -> Normal:
-        whole = [_CONSTANTS[Truth.UNKNOWN]]
+        whole = [_UNKNOWN]
         # Conditions, the parts of them that are wanted, and where they go, negated perhaps: to what they are in.
         stack = [(root, wanted if self.may_err else wanted & ~_E, whole, 0, False)]
         # Those that others are in, from the top, each with what becomes of these.
         order: list[tuple[Node, int, list[Normal], int, bool, list[Normal]]] = []
         while stack:
             node, wanted, above, place, negative = stack.pop()
-            if (type(node) is And or type(node) is Or) and node.rule != "kleene":
-                below = [(one, False) for one in node.operands]
-                of_below = _T | _F | wanted & _M | (_E if self.may_err else 0)
-            elif type(node) is And or type(node) is Or:
-                below = _operands(node)
-                of_below = self.of_operands(wanted, type(node))
-            elif type(node) is Not:
-                below, of_below = [(node.operand, True)], wanted
+            kind = type(node)
+            if (kind is And or kind is Or) and field(node, 2) == "kleene":
+                operands = field(node, 0)
+                of_below = self.of_operands(wanted, kind)
+                for one in operands:
+                    if type(one) in _JOINING:
+                        below = _operands(node)  # type: ignore[arg-type]
+                        break
+                else:  # most consist of tests alone, which need no place on the stack
+                    inner: list[typing.Any] = [self.remembered(one, of_below) for one in operands]
+                    if None not in inner:
+                        order.append((node, wanted, above, place, negative, inner))
+                        continue
+                    below = [(one, False) for one in operands]
+            elif kind is Not:
+                below, of_below = [(field(node, 0), True)], wanted
             else:
-                found = self.remembered(node, wanted)
-                if found is not None:
-                    above[place] = _flipped(found) if negative else found
-                    continue
-                below = [(one, False) for one in children(node) if type(one) in _CONDITIONS]
+                if kind is And or kind is Or:
+                    below = [(one, False) for one in field(node, 0)]
+                else:
+                    made = self.remembered(node, wanted)
+                    if made is not None:
+                        above[place] = _flipped(made) if negative else made
+                        continue
+                    below = [(one, False) for one in children(node) if type(one) in _CONDITIONS]
                 of_below = _T | _F | wanted & _M | (_E if self.may_err else 0)
-            inner = whole * len(below)
+            inner = [_UNKNOWN] * len(below)
             order.append((node, wanted, above, place, negative, inner))
             for at, (one, is_negated) in enumerate(below):
                 stack.append((one, _OF_NEGATED[of_below] if is_negated else of_below, inner, at, is_negated))
@@ -379,22 +392,24 @@ class Writer:
         said: tuple[object, ...] = ()
         # Tuples of these have different lengths, so none of one class is one of another.
         if type(node) is Comparison:  # first, because it is the commonest
-            operator, left, right, _, other, has_greatest = node
+            left, right = field(node, 1), field(node, 2)
             if type(left) is Identifier and type(right) is Literal:
-                operator = f"{operator} NaN" if has_greatest else operator
-                said = self.names[left[0]], wanted, other, operator, right[0], right[1]
+                operator, other, name = field(node, 0), field(node, 4), field(left, 0)
+                if field(node, 5):
+                    operator = f"{operator} NaN"
+                said = self.names[name], wanted, other, operator, field(right, 0), field(right, 1)
                 found = self.tests.get(said)
                 if found is None:
-                    found = self.constant(operator, self.read(left[0]), right, other, wanted)
+                    found = self.constant(operator, self.read(name), right, other, wanted)
                     self.remember(said, found)
                 return found
             if type(left) in _CONDITIONS or type(right) in _CONDITIONS:
                 return None
         elif type(node) is Between:
-            negated, operand, low, high, _, other, null = node
+            operand, low, high = field(node, 1), field(node, 2), field(node, 3)
             if type(operand) is Identifier and type(low) is type(high) is Literal:
-                ends = low.kind, low.value, high.kind, high.value
-                said = self.names[operand.name], wanted, other, null, negated, *ends
+                ends = field(low, 0), field(low, 1), field(high, 0), field(high, 1)
+                said = self.names[operand.name], wanted, node.other, node.null, node.negated, *ends
         elif type(node) is In:
             said = self.names[node.identifier.name], wanted, node.other, node.negated, node.choices
         elif type(node) is Like:
@@ -513,13 +528,13 @@ class Writer:
         others = _OTHER_LANES[kind] if type(subject) is Identifier else {"poison": True}
         true = false = error = NEVER
         if wanted & _T:
-            true = leaf(subject, found._replace(**others) if other is Truth.TRUE else found)
+            true = leaf(subject, found._replace(**others) if other is _IS_TRUE else found)
         if wanted & _F:
-            false = leaf(subject, rest._replace(**others) if other is Truth.FALSE else rest)
+            false = leaf(subject, rest._replace(**others) if other is _IS_FALSE else rest)
         if wanted & _E:
             if type(subject) is not Identifier:
-                error = self.fault(subject, is_poison_too=other is Truth.ERR)
-            elif other is Truth.ERR:
+                error = self.fault(subject, is_poison_too=other is _IS_ERR)
+            elif other is _IS_ERR:
                 error = row(Leaf, (subject, _MISMATCHES[kind]))
         mismatch = NEVER
         if wanted & _M:
@@ -529,7 +544,7 @@ class Writer:
     def text(self, subject: Node, kind: str, texts: Texts, other: Truth, wanted: int) -> Normal:
         """Write a test that is TRUE of *texts* and FALSE of the other strings, or byte strings."""
         lane = _of_strings if kind == "string" else _of_bytes
-        if wanted == _T and texts.points and other is not Truth.TRUE:  # then it is neither nothing nor all
+        if wanted == _T and texts.points and other is not _IS_TRUE:  # then it is neither nothing nor all
             return row(Normal, (row(Leaf, (subject, lane(texts))), NEVER, NEVER, NEVER))
         found = lane(texts) if wanted & _T else NOTHING
         rest = lane(row(Texts, (texts.points, texts.patterns, not texts.negated))) if wanted & _F else NOTHING
@@ -577,7 +592,7 @@ class Writer:
         if isinstance(left, Literal):
             values = literal_value(left), literal_value(right)
             made = _CONSTANTS[compared(operator, *values, other)]
-            return made._replace(mismatch=ALWAYS) if compared(operator, *values, Truth.ERR) is Truth.ERR else made
+            return made._replace(mismatch=ALWAYS) if compared(operator, *values, Truth.ERR) is _IS_ERR else made
         return self.constant(operator, left, right, other, wanted)
 
     def constant(self, operator: str, subject: Node, literal: Literal, other: Truth, wanted: int) -> Normal:
@@ -604,11 +619,11 @@ class Writer:
         differs = possible & (COMPARABLE | Compared.MISMATCH) ^ comparable
         mismatch = row(Relation, (left, right, differs))
         error = [self.fault(left), self.fault(right)]
-        if other is Truth.FALSE:
+        if other is _IS_FALSE:
             fails |= differs
-        elif other is Truth.TRUE:
+        elif other is _IS_TRUE:
             holds |= differs
-        elif other is Truth.ERR:
+        elif other is _IS_ERR:
             error.append(mismatch)
         return row(
             Normal, (row(Relation, (left, right, holds)), row(Relation, (left, right, fails)), any_of(error), mismatch)
@@ -649,7 +664,9 @@ class Writer:
         signs = BOUNDS[node.negated]
         if wanted == _T and not node.negated and type(operand) is Identifier and type(low) is type(high) is Literal:
             bounds = [_numbers(one.value, NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
-            return row(Normal, (leaf(operand, common_numbers(*bounds)), NEVER, NEVER, NEVER))
+            both = common(*bounds)
+            assert both is not None  # numbers alone
+            return row(Normal, (leaf(operand, both), NEVER, NEVER, NEVER))
         connective = Or if node.negated else And
         parts = self.of_operands(wanted, connective)
         ends = zip(signs, (low, high), strict=True)

@@ -270,22 +270,45 @@ def unite(many: Sequence[Values]) -> list[Values]:
     return [*united]
 
 
+def _common_texts(one: Texts, other: Texts) -> Texts | None:
+    """Return the intersection of two sets of which one is listed, or nothing or all; None of others."""
+    for some, rest in ((one, other), (other, one)):
+        if not some.points and not some.patterns:
+            return rest if some.negated else some
+        if not some.negated and not some.patterns:
+            points: frozenset[str | bytes] = frozenset(some.points)
+            if not rest.patterns:
+                points = points - rest.points if rest.negated else points & rest.points
+            elif _is_much((some, rest)):
+                return None
+            else:
+                points = frozenset([text for text in points if has_text(rest, text)])
+            return row(Texts, (points, some.patterns, False))
+    return None
+
+
 def common(one: Values, other: Values) -> Values | None:
-    """Return the intersection of two sets of numbers, and of nothing else; None where there is more in them.
+    """Return the intersection of two sets, or None where that of their strings is not easily written.
 
-    What two bounds leave: a third of the time of uniting what each leaves out.
+    It takes a tenth of the time of uniting what each leaves out.
     """
-    if one[:2] != NOTHING[:2] or other[:2] != NOTHING[:2] or one[5:] != NOTHING[5:] or other[5:] != NOTHING[5:]:
+    strings, texts = _common_texts(one.strings, other.strings), _common_texts(one.bytes, other.bytes)
+    if strings is None or texts is None:
         return None
-    return common_numbers(one, other)
-
-
-def common_numbers(one: Values, other: Values) -> Values:
-    """Return the intersection of two sets that have nothing but numbers."""
-    return _of_numbers(
-        overlap(one.integers, other.integers),
-        row(Floats, (overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan)),
-        row(Floats, (overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan)),
+    (is_false, is_true), (may_be_false, may_be_true) = one.booleans, other.booleans
+    return row(
+        Values,
+        (
+            one.null and other.null,
+            (is_false and may_be_false, is_true and may_be_true),
+            overlap(one.integers, other.integers),
+            row(Floats, (overlap(one.floats32[0], other.floats32[0]), one.floats32.nan and other.floats32.nan)),
+            row(Floats, (overlap(one.floats64[0], other.floats64[0]), one.floats64.nan and other.floats64.nan)),
+            strings,
+            texts,
+            one.poison and other.poison,
+            one.error and other.error,
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple, cast
 
 from mqsel.errors import SelectorLimitError, Span
+from mqsel.language.checker import may_err
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -29,7 +30,6 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
-    may_err,
 )
 from mqsel.language.operators import BOUNDS, FAILING
 from mqsel.language.selector import Selector

@@ -102,19 +102,21 @@ class _Formulas(Generic[K]):
         texts, own, usual = self._given
         dialect: Dialect | None = None
         seen: set[str] = set()
-        begun: dict[Dialect, dict[str, tuple[Formula, MatchOption | None]]] = {}
+        # What is known of each dialect: formulas by text, and what properties are called, by names as written.
+        begun: dict[Dialect, tuple[dict[str, tuple[Formula, MatchOption | None]], dict[str, str]]] = {}
         writer = Writer()
         for key in self._keys:
             self.key = key
             text, wanted = texts[key], own.get(key, usual)
             if wanted is not dialect:
                 dialect = wanted
-                known = begun.setdefault(dialect, {})
+                known, names = begun.setdefault(dialect, ({}, {}))
             found = known.get(text)
             if found is None:
                 selector = _selector(key, text, dialect)
-                naming = selector.naming
-                names = {name: _spelled(read, naming) for name, read in selector.names.items()}
+                for name in selector.names:
+                    if name not in names:
+                        names[name] = _spelled(selector.names[name], selector.naming)
                 found = writer.true_of(selector, names), selector.match_option
                 if text not in seen:  # most texts stand there once: the collector would walk what is kept of them
                     seen.add(text)

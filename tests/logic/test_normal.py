@@ -378,7 +378,7 @@ def test_sets_unite_and_complement() -> None:
 
 
 def test_common_is_the_intersection() -> None:
-    """Invariant: what two sets of numbers have in common is the complement of what either leaves out."""
+    """Invariant: what two sets have in common is in both; of numbers it is the complement of what either leaves out."""
     rng = random.Random(2)
     for _ in range(3000):
         one, other = (sets.numbers(rng.choice(CONSTANTS), [rng.random() < 0.5 for _ in range(4)]) for _ in range(2))
@@ -388,7 +388,11 @@ def test_common_is_the_intersection() -> None:
             )[0]
         (left_out,) = sets.unite([sets.outside(each, sets.PROPERTY) for each in (one, other)])
         assert sets.common(one, other) == sets.outside(left_out, sets.PROPERTY), (one, other)
-        assert sets.common(one, other._replace(null=True)) is None
+    for _ in range(300):
+        one, other = random_values(rng), random_values(rng)
+        both = sets.common(one, other)
+        for value in rng.sample(SAMPLES, 0 if both is None else 60):
+            assert is_in(value, both) == (is_in(value, one) and is_in(value, other)), (value, one, other)
 
 
 def is_tidy(intervals: tuple[tuple[float, float], ...], after: Callable[[float], float]) -> bool:
