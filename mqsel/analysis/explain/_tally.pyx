@@ -23,7 +23,7 @@ from mqsel.machine._values cimport (
     value_type, zeroed
 )
 
-from math import nan
+from math import nan as _nan
 
 from mqsel.names import ANY_CASE as _ANY_CASE
 from mqsel.names import by_casefold, folded, joined, parted
@@ -104,7 +104,7 @@ cdef class PropertyTally:
         if not self.is_open:
             return 0
         self.counted += 1
-        item = nan if is_nan else value_python(value)
+        item = _nan if is_nan else value_python(value)
         if (value.tag == STRING or value.tag == BYTES) and len(item) > LENGTH:
             item = item[:LENGTH]
         numbers = <dict> self.numbers[bit]
