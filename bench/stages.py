@@ -30,6 +30,19 @@ Work = Callable[[], object]
 LIMITLESS = mqsel.IBM_MQ.replace(max_length=None)
 
 
+def _repeats(work: Work, least: float, now: Callable[[], float]) -> int:
+    """Return how often to call so that it takes so long: one call, the first, would be taken for a slow one."""
+    repeat = 1
+    while True:
+        start = now()
+        for _ in range(repeat):
+            work()
+        taken = now() - start
+        if taken >= least:
+            return repeat
+        repeat *= max(2, int(least / max(taken, 1e-7)))
+
+
 def clock(
     contenders: dict[str, Work], rounds: int, least: float = 0.0, now: Callable[[], float] = time.perf_counter
 ) -> dict[str, float]:
@@ -39,11 +52,7 @@ def clock(
         least: seconds a round takes at least; short calls are repeated within it.
         now: the clock: wall time, or `time.process_time`.
     """
-    repeats = {}
-    for name, work in contenders.items():
-        start = now()
-        work()
-        repeats[name] = max(1, int(least / max(now() - start, 1e-7)))
+    repeats = {name: _repeats(work, least, now) for name, work in contenders.items()}
     times: dict[str, list[float]] = {name: [] for name in contenders}
     gc.collect()
     gc.disable()
