@@ -878,13 +878,17 @@ cdef int few_bits(
     cdef uint64_t[WORDS] those
     cdef uint16_t[BLOCK + 1] places
     cdef int words = (rows + 63) >> 6
-    cdef int number, truth
+    cdef int64_t width = 16 if is_view(reader.kind) else <int64_t> WIDTHS[reader.kind]
+    cdef int number, count, truth
     if not (has_texts(reader.kind) or INT8S <= reader.kind <= FLOAT64S) or reader.kind == UINT64S:
         return UNDECIDED
     for number in range(words):
         those[number] = left[number] & valid[number] if valid != NULL else left[number]
         bits[number] = left[number] ^ those[number] if values.null else 0
-    for number in range(words_places(those, words, places)):
+    count = words_places(those, words, places)
+    for number in range(count):
+        fetch_ahead(<const uint8_t *> column.values + width * (column.offset + start + places[number]), 1)
+    for number in range(count):
         truth = value_in(column, values, column.offset + start + places[number])
         if truth < 0:
             return DECLINED

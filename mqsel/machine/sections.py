@@ -105,11 +105,11 @@ def _path(path: str | os.PathLike[str]) -> str:
     except TypeError as error:
         raise ArgumentError(f"found {shortened(path)}: expected the path of a file") from error
     try:
-        is_name = b"\0" not in os.fsencode(name)
-    except UnicodeEncodeError:  # half of a pair of surrogates
-        is_name = False
-    if not is_name:
-        raise FileError("the path has a character that no name of a file has", path=shortened(name))
+        wrong = "NUL" if b"\0" in os.fsencode(name) else ""
+    except UnicodeEncodeError as error:  # half of a pair of surrogates
+        wrong = f"U+{ord(name[error.start]):04X}"
+    if wrong:
+        raise FileError(f"the path has a {wrong} character: no file has such a name", path=shortened(name))
     return name
 
 
