@@ -473,6 +473,7 @@ def table(rounds: int, scale: int, only: str = "") -> tuple[list[str], dict[str,
             figures[case.title] = {"seconds": times, "value": value, "bar": case.bar, "met": case.met(value)}
             others = ", ".join(f"{name} {taken:.2f}" for name, taken in times.items() if name != "mqsel")
             met = "–" if math.isnan(value) else "yes" if case.met(value) else "no!"
-            lines.append(f"| {case.title} | {times['mqsel']:.2f} | {others} | {value:,.2f} | {case.bar} | {met} |")
+            shown = "–" if math.isnan(value) else f"{value:,.2f}"
+            lines.append(f"| {case.title} | {times['mqsel']:.2f} | {others} | {shown} | {case.bar} | {met} |")
             print(lines[-1], file=sys.stderr, flush=True)
     return lines, figures
