@@ -11,9 +11,10 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Free
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcmp, memcpy, memset, strlen
+from libc.stdlib cimport free
+from libc.string cimport memchr, memcmp, memset, strlen
 
+from mqsel.files._text cimport Text, text_put
 from mqsel.formats._json cimport JSONDecoder, pass_blanks, pass_colon, pass_string, pass_value
 from mqsel.formats._words cimport text_hash
 from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, NULL_VALUE, STRING, Value
@@ -55,30 +56,10 @@ cdef Literal[COLUMNS + 1] AROUND = [b'{"name": ', b', "type": "', b'", "value": 
 cdef Literal[COLUMNS] TITLES = [b"name", b"type", b"value", b"from"]
 
 
-# Bytes that grow.
-cdef struct Text:
-    uint8_t *at
-    Py_ssize_t size
-    Py_ssize_t room
-
-
 # A cell of a table.
 cdef struct Cell:
     Py_ssize_t stop         # behind it, among the bytes of all cells
     Py_ssize_t width        # on a terminal
-
-
-cdef int text_put(Text *text, const void *what, Py_ssize_t size) except -1:
-    cdef void *grown
-    if size > text.room - text.size:
-        grown = realloc(text.at, 2 * text.room + size)
-        if grown == NULL:
-            raise MemoryError
-        text.at = <uint8_t *> grown
-        text.room = 2 * text.room + size
-    memcpy(text.at + text.size, what, size)
-    text.size += size
-    return 0
 
 
 cdef int text_pad(Text *text, Py_ssize_t size) except -1:

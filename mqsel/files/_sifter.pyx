@@ -10,10 +10,11 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memchr, memcpy
 
 from mqsel.files._splitters cimport GIVEN, HEAD, MORE, Splitter
+from mqsel.files._text cimport Text, text_put
 from mqsel.formats._decoder cimport FILLED, IDENTIFIED, UNREAD, Decoder
 from mqsel.machine._values cimport NULL_VALUE, Record, zeroed
 from mqsel.machine._vm cimport FALSE, TRUE, UNKNOWN, Frame, Machine
@@ -79,9 +80,7 @@ cdef class Sifter:
     cdef bytes head                 # what stands before the first message goes out with the first that does
     cdef const uint8_t *kept        # what stands from here on, and has not been put among the found
     cdef const uint8_t *kept_stop
-    cdef uint8_t *together          # what was kept before that, of this block; with *runs*, where that stands
-    cdef Py_ssize_t length          # of it
-    cdef Py_ssize_t room            # for it
+    cdef Text together              # what was kept before that, of this block; with *runs*, where that stands
     cdef readonly Py_ssize_t lines
     cdef readonly Py_ssize_t messages
     cdef readonly Py_ssize_t selected
@@ -114,7 +113,7 @@ cdef class Sifter:
 
     def __dealloc__(self):
         free(self.nulls)
-        free(self.together)
+        free(self.together.at)
 
     def missing(self) -> dict:
         """Return for each property that the decoder reads in how many of the unknown messages it was NULL."""
@@ -128,7 +127,7 @@ cdef class Sifter:
         """
         cdef Frame *frame = self.machine.frame_take()
         self.found = []
-        self.length = 0
+        self.together.size = 0
         self.kept = self.kept_stop = NULL
         try:
             self.decoder.enter()
@@ -307,21 +306,12 @@ cdef class Sifter:
         cdef const void *what = self.kept
         cdef Py_ssize_t size = self.kept_stop - self.kept
         cdef int64_t[2] place
-        cdef void *grown
         if self.runs is not None and size > 0:
             self.size += size
             place[0] = self.before + (self.kept - self.block)
             place[1] = place[0] + size
             what, size = place, sizeof(place)
-        if size > self.room - self.length:
-            grown = realloc(self.together, 2 * self.room + size)
-            if grown == NULL:
-                raise MemoryError
-            self.together = <uint8_t *> grown
-            self.room = 2 * self.room + size
-        if size > 0:
-            memcpy(self.together + self.length, what, size)
-            self.length += size
+        text_put(&self.together, what, size)
         self.kept = self.kept_stop
         return 0
 
@@ -332,13 +322,13 @@ cdef class Sifter:
             self.items = []
         elif self.runs is not None:
             self.set_aside()
-            if self.length:
+            if self.together.size:
                 self.found.append(self.by_place())
-                self.length = self.size = 0
-        elif self.length:
+                self.together.size = self.size = 0
+        elif self.together.size:
             self.set_aside()
-            self.found.append(PyBytes_FromStringAndSize(<const char *> self.together, self.length))
-            self.length = 0
+            self.found.append(PyBytes_FromStringAndSize(<const char *> self.together.at, self.together.size))
+            self.together.size = 0
         elif self.kept < self.kept_stop:
             self.found.append(PyBytes_FromStringAndSize(<const char *> self.kept, self.kept_stop - self.kept))
         self.kept = self.kept_stop
@@ -349,10 +339,10 @@ cdef class Sifter:
 
         To read a byte again takes a sixth of the time of sending it, a run as long as some ten bytes.
         """
-        cdef Py_ssize_t start = (<int64_t *> self.together)[0]
+        cdef Py_ssize_t start = (<int64_t *> self.together.at)[0]
         cdef Py_ssize_t stop = self.before + (self.kept_stop - self.block)
-        places = PyBytes_FromStringAndSize(<const char *> self.together, self.length)
-        if self.size > 4 * self.length and 8 * self.size > stop - start:
+        places = PyBytes_FromStringAndSize(<const char *> self.together.at, self.together.size)
+        if self.size > 4 * self.together.size and 8 * self.size > stop - start:
             return self.runs(start, stop, places, self.size)
         return copied(self.block, self.before, places, self.size)
 
