@@ -63,7 +63,7 @@ cdef struct FormulaTerm:
     int slot                 # of a LEAF that is a property, else -1
     ValueSet *values           # of a LEAF
     bint is_coded            # a LEAF whose texts are points that have a code
-    uint64_t[4] codes         # the bits of theirs, where the set has them; or all others, and 0, where it is negated
+    uint64_t[4] codes        # a bit for each code that is in the set; 0 is that of all other texts
     int memo                 # of a LEAF that is arithmetic: where its numbers are kept for other leaves, or -1
     Computation left             # of such a LEAF
     Computation right            # of a RELATION
@@ -144,7 +144,7 @@ cdef class Kernel:
     cdef int64_t next_sort
 
     cdef int build(self, tuple formulas) except -1
-    cdef int build_codes(self, list leaves) except -1
+    cdef int build_codes(self, list formulas) except -1
     cdef int build_leaf(self, leaf, dict numbers, dict memos, FormulaTerm *term) except -1
     cdef int build_operand(self, node, dict numbers, Computation *operand) except -1
     cdef str name_of(self, int slot)
