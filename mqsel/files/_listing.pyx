@@ -20,6 +20,8 @@ from mqsel.formats._words cimport text_hash
 from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, NULL_VALUE, STRING, Value
 
 from mqsel.errors import cells
+from mqsel.files.listing import SHOWN as _SHOWN
+from mqsel.files.listing import TITLES as _TITLES
 from mqsel.files.listing import ending, source_of, value_in_json, written
 from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import INSPECTED as _INSPECTED
@@ -39,7 +41,6 @@ ctypedef const char *Literal
 cdef enum:
     KEYS = 64           # of a line
     COLUMNS = 4         # name, type, value, source
-    SHOWN = 60          # characters of a value that a table shows
     TYPES = 11          # bits of an MQTYPE
 
 cdef bytes INSPECTED_KEY = _INSPECTED.encode()
@@ -53,7 +54,8 @@ for _number in range(TYPES):
     TYPE_OF[_number] = TYPE_TEXTS[_number]
 # What JSON has in front of each part of a property, and behind the last.
 cdef Literal[COLUMNS + 1] AROUND = [b'{"name": ', b', "type": "', b'", "value": ', b', "from": ', b"}"]
-cdef Literal[COLUMNS] TITLES = [b"name", b"type", b"value", b"from"]
+cdef list TITLES = [title.encode() for title in _TITLES]
+cdef Py_ssize_t SHOWN = _SHOWN
 
 
 # A cell of a table.
@@ -319,6 +321,7 @@ cdef class Lister:
 
     cdef int part_begin(self) except -1:
         """End a part of a property, and begin the next; behind the last end the property."""
+        cdef bytes title
         if self.is_json:
             if self.part == 0 and self.count:
                 text_put(&self.text, <const char *> b", ", 2)
@@ -327,7 +330,8 @@ cdef class Lister:
             self.cell_end()
         elif self.count == 0:
             for self.part in range(COLUMNS):
-                text_put(&self.text, TITLES[self.part], strlen(TITLES[self.part]))
+                title = <bytes> TITLES[self.part]
+                text_put(&self.text, <const char *> title, len(title))
                 self.cell_end()
             self.part = 0
         self.part += 1

@@ -16,7 +16,8 @@ from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import plain
 
 ROWS = 1_000  # properties that are written together: one at a time takes twice as long
-_WIDTH = 60  # characters of a value that a table shows
+SHOWN = 60  # characters of a value that a table shows
+TITLES = ("name", "type", "value", "from")
 _Pairs = tuple[tuple[str, str], ...]
 quoted = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one each time: half of its time
 
@@ -50,14 +51,14 @@ def written(value: Any) -> str:
     elif isinstance(value, bool):
         text = str(value).upper()
     elif isinstance(value, bytes):
-        text = f'"0x{value[:_WIDTH].hex().upper()}"'
+        text = f'"0x{value[:SHOWN].hex().upper()}"'
     elif isinstance(value, str):
-        text = "'" + value[: 2 * _WIDTH].replace("'", "''") + "'"
+        text = "'" + value[: 2 * SHOWN].replace("'", "''") + "'"
         if not text.isprintable():
             text = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
     else:
         text = repr(float(value)) if isinstance(value, float) else str(int(value))
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
 def in_columns(rows: Callable[[], Iterator[Row]], width: int | None) -> Iterator[str]:
@@ -82,7 +83,7 @@ def in_columns(rows: Callable[[], Iterator[Row]], width: int | None) -> Iterator
 
 
 def _texts(rows: Callable[[], Iterator[Row]]) -> Iterator[tuple[str, ...]]:
-    yield "name", "type", "value", "from"
+    yield TITLES
     for row in rows():
         yield row.name, row.type, written(row.value), source_of(row)
 
