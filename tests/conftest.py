@@ -306,3 +306,13 @@ def spark() -> Iterator[Any]:
         )
         yield session
         session.stop()
+
+
+@pytest.fixture
+def commands_on_spark(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands that run in this process take the session's Spark: to start one each costs ten times their work."""
+    from mqsel.spark import job
+
+    context = spark.sparkContext
+    monkeypatch.setattr(context, "stop", lambda: None)
+    monkeypatch.setattr(job, "_context", lambda *_: context)

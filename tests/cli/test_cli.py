@@ -1293,12 +1293,22 @@ def test_core_needs_no_extras(tmp_path):
 
 
 @pytest.fixture
-def spark():
-    """Return a function that runs the command line on Spark, where there is one."""
+def java():
+    """Skip where a process cannot start Spark."""
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("no Java: Spark needs one")
-    return lambda *arguments: process("match", "--master", "local[2]", *arguments)
+
+
+@pytest.fixture
+def on_spark(run, commands_on_spark):
+    """Return a function that runs match on the Spark of the session, and what it returns is a process's."""
+
+    def call(*arguments):
+        status, out, err = run("match", "--master", "local[2]", *arguments)
+        return SimpleNamespace(returncode=status, stdout=out, stderr=err.encode())
+
+    return call
 
 
 def same(plain, spark):
@@ -1308,15 +1318,16 @@ def same(plain, spark):
     assert spark.returncode == plain.returncode
 
 
-def test_spark_sample(spark, sample):
+@pytest.mark.usefixtures("java")
+def test_spark_sample(sample):
     """On Spark the sample gives the same lines and the same summary, and Spark itself prints nothing."""
-    done = spark(SELECTOR, sample)
+    done = process("match", "--master", "local[2]", SELECTOR, sample)
     same(process("match", SELECTOR, sample), done)
     assert done.stdout.count(b"\n") == 20
     assert done.stderr.decode().startswith(SUMMARY)
 
 
-def test_spark_reports_and_order(spark, tmp_path):
+def test_spark_reports_and_order(on_spark, tmp_path):
     """On Spark broken lines are reported with file and line, and lines keep their order, over several files."""
     lines = [json.dumps({"n": number, "color": "blue"}).encode() + b"\r\n" for number in range(3000)]
     lines[10] = b'{"n": {"int8": 300}}\n'
@@ -1325,36 +1336,35 @@ def test_spark_reports_and_order(spark, tmp_path):
     plain = written(tmp_path / "a.jsonl", *lines)
     packed = written(tmp_path / "b.jsonl.gz", gzip.compress(b"\n" + b"".join(lines)))
     arguments = ("n <> 5", plain, packed)
-    done = spark(*arguments)
+    done = on_spark(*arguments)
     same(process("match", *arguments), done)
     assert f"mqsel: {plain}:1701: broken JSON" in done.stderr.decode()
     assert f"mqsel: {packed}:12: property 'n' is" in done.stderr.decode()
     assert b"6,000 messages, 5,992 selected, 2 unknown because of a missing property, 4 skipped" in done.stderr
 
 
-def test_spark_reads_nothing(spark, tmp_path):
+def test_spark_reads_nothing(on_spark, tmp_path):
     """Spark, too: a file of which nothing can be read is exit code 2, and it is said what it looks like."""
     file = written(tmp_path / "a.csv", b"color,weight\n", b"blue,5\n")
     arguments = ["color = 'blue'", file]
-    same(process("match", *arguments), found := spark(*arguments))
+    same(process("match", *arguments), found := on_spark(*arguments))
     assert found.returncode == 2
     assert b"this looks like CSV" in found.stderr
 
 
-@pytest.mark.long
-def test_spark_limit(spark, tmp_path):
+def test_spark_limit(on_spark, tmp_path):
     """On Spark --limit stops at the same line, and --errors raise at the same error."""
     file = written(tmp_path / "a.jsonl", BLUE * 50, RED * 50, BLUE * 50, b"x\n", BLUE)
     for arguments in (("--limit", 60, "color = 'blue'", file), ("--errors=raise", "--count", "color = 'blue'", file)):
-        same(process("match", *arguments), spark(*arguments))
+        same(process("match", *arguments), on_spark(*arguments))
 
 
-def test_spark_files_that_cannot_be_read(spark, tmp_path):
+def test_spark_files_that_cannot_be_read(on_spark, tmp_path):
     """On Spark, as without it, a missing and a damaged file are reported, the others are read, the exit code is 2."""
     file = written(tmp_path / "a.jsonl", BLUE)
     cut = written(tmp_path / "cut.gz", gzip.compress(RED * 500 + BLUE)[:-30])
     damaged = written(tmp_path / "cut.parquet", b"PAR1" + b"x" * 50)
-    done = spark("color = 'blue'", tmp_path / "absent", file, cut, damaged, "hdfs://localhost:1/a")
+    done = on_spark("color = 'blue'", tmp_path / "absent", file, cut, damaged, "hdfs://localhost:1/a")
     assert done.returncode == 2
     assert done.stdout == BLUE
     told = done.stderr.decode().splitlines()
@@ -1365,19 +1375,17 @@ def test_spark_files_that_cannot_be_read(spark, tmp_path):
     assert f"mqsel: {cut}: Compressed file ended before the end-of-stream marker was reached" in told[3:]
 
 
-@pytest.mark.long
-def test_spark_records(spark, tmp_path):
+def test_spark_records(on_spark, tmp_path):
     """On Spark records of a connector give the same lines, reports and counts of texts without their type."""
     lines = [json.dumps({"properties": {"weight": str(n) if n % 7 else "x"}}).encode() + b"\n" for n in range(500)]
     file = written(tmp_path / "a.jsonl", *lines, b'{"a": 1}\n')
     arguments = ("--format", "lenses", "--type", "weight=int32", "weight > 400", file)
-    done = spark(*arguments)
+    done = on_spark(*arguments)
     same(process("match", *arguments), done)
     assert done.stderr.decode().endswith("no value of the declared type: weight 72\n")
 
 
-@pytest.mark.long
-def test_spark_reads_every_format(spark, tmp_path):
+def test_spark_reads_every_format(on_spark, tmp_path):
     """On Spark files of all formats, each known by its first bytes, give what they give without it."""
     pa = pytest.importorskip("pyarrow")
     messages = [mq.encode({}, {"color": "blue", "weight": Int32(n)}, b"data") for n in range(9)]
@@ -1396,7 +1404,7 @@ def test_spark_reads_every_format(spark, tmp_path):
         written(tmp_path / "a.jsonl", BLUE, b"x\n", BARE),
     ]
     arguments = ("color = 'blue' AND weight > 5", *files)
-    done = spark(*arguments)
+    done = on_spark(*arguments)
     same(process("match", *arguments), done)
     assert done.stdout.endswith(b'{"color": "blue", "weight": 12, "body": {"bytes": "01"}}\n' + BLUE)
     assert b"51 messages, 16 selected" in done.stderr
@@ -1448,8 +1456,7 @@ def test_match_parquet(run, tmp_path):
     assert (status, "Parquet" in err) == (2, True)
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("spark")
+@pytest.mark.usefixtures("java")
 def test_spark_tells_how_far_it_is(tmp_path):
     """On a terminal stderr says how many tasks have ended, from Spark's status tracker, and is wiped at the end."""
     pty = pytest.importorskip("pty")

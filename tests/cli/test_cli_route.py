@@ -224,19 +224,20 @@ def test_many_keys_need_few_open_files(tmp_path: Path) -> None:
     assert (tmp_path / "into" / "k499.jsonl").read_text() == '{"n": 499}\n' * 2
 
 
-def test_on_spark(selectors: str, tmp_path: Path) -> None:
-    """The same lines, counts and complaints come of Spark."""
-    pytest.importorskip("pyspark")
+@pytest.mark.usefixtures("commands_on_spark")
+def test_on_spark(selectors: str, tmp_path: Path, capfdbinary: Any) -> None:
+    """The same lines, counts and complaints come of Spark, and of a process that starts it."""
     (tmp_path / "a").write_bytes(_written("json", range(60)) + b"{\n")
     (tmp_path / "b").write_bytes(_written("qload", range(60, 100)))
-    for more in ([], ["--count"], ["--limit", "7"]):
-        said = []
-        for way in ([], ["--master", "local[2]"]):
-            command = [sys.executable, "-m", "mqsel", "route", *more, *way, selectors, "a", "b"]
-            done = subprocess.run(command, capture_output=True, cwd=tmp_path, check=False, timeout=300)
-            if b"it needs Java" in done.stderr:
-                pytest.skip("no Java")
-            lines = [line.partition(b" skipped")[0] for line in done.stderr.splitlines()]
-            said.append((done.returncode, done.stdout, lines))
-        assert said[0] == said[1]
-        assert said[0][1]
+
+    def said(status: int, out: bytes, err: bytes) -> tuple[int, bytes, list[bytes]]:
+        return status, out, [line.partition(b" skipped")[0] for line in err.splitlines()]
+
+    for more in (["--count"], ["--limit", "7"], []):
+        words = ["route", *more, selectors, str(tmp_path / "a"), str(tmp_path / "b")]
+        here = said(main(words), *capfdbinary.readouterr())
+        assert said(main([*words, "--master", "local[2]"]), *capfdbinary.readouterr()) == here
+        assert here[1]
+    command = [sys.executable, "-m", "mqsel", *words, "--spark", "--master", "local[2]"]
+    started = subprocess.run(command, capture_output=True, check=False, timeout=300)
+    assert said(started.returncode, started.stdout, started.stderr) == here

@@ -291,17 +291,13 @@ def test_route_reports_what_nobody_gets(run, lines, tmp_path):
     assert run("route", "--count", "--why", selectors, "-")[0] == 2
 
 
-@pytest.mark.parametrize("command", [["contract"], ["diff", "weight > 100", "color = 'red' OR weight > 150"]])
-def test_spark_prints_the_same(command, lines, rows):
+@pytest.mark.usefixtures("commands_on_spark")
+def test_spark_prints_the_same(run, lines, rows):
     """On Spark the contract and the changes of lines and of Parquet are those that are printed here."""
-    pytest.importorskip("pyspark")
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("no Java: Spark needs one")
-    called = [sys.executable, "-m", "mqsel", *command, *map(str, (lines, rows))]
-    here, there = [
-        subprocess.run([*called, *way], capture_output=True, timeout=300, check=False)
-        for way in ([], ["--spark", "--master", "local[1]"])
-    ]
-
-    assert (there.stdout, there.returncode) == (here.stdout, here.returncode), there.stderr
-    assert here.stdout.count(b"\n") > 5
+    for command in (["contract"], ["diff", "weight > 100", "color = 'red' OR weight > 150"]):
+        here, there = (run(*command, lines, rows, *way) for way in ([], ["--spark", "--master", "local[1]"]))
+        assert there[:2] == here[:2], there[2]
+        assert here[1].count("\n") > 5
+    called = [sys.executable, "-m", "mqsel", *command, *map(str, (lines, rows)), "--spark", "--master", "local[1]"]
+    started = subprocess.run(called, capture_output=True, timeout=300, check=False, text=True)
+    assert (started.returncode, started.stdout) == here[:2], started.stderr

@@ -139,17 +139,20 @@ def test_why_of_records(run: Any, tmp_path: Any) -> None:
     assert b"weight could not be read in 1 of 3 messages" in out
 
 
-@pytest.mark.parametrize("selector", [SELECTOR, "Color = 'blue'", "weight = 'x'"])
-def test_why_on_spark(selector: str, tmp_path: Any) -> None:
-    """On Spark the report is the one that is made here, complaints and all."""
-    pytest.importorskip("pyspark")
+@pytest.mark.usefixtures("commands_on_spark")
+def test_why_on_spark(run: Any, tmp_path: Any) -> None:
+    """On Spark the report is the one that is made here, complaints and all; in a process that starts it, too."""
     files = [
         written(tmp_path / "a.jsonl", LINES),
         written(tmp_path / "b", HEAD, *map(qload_text, MESSAGES)),
     ]
-    here, there = (process("why", *options, selector, *files) for options in ([], ["--spark", "--master", "local[1]"]))
-    assert (there.stdout.decode(), there.returncode) == (here.stdout.decode(), here.returncode), there.stderr
-    assert there.stderr.decode().splitlines()[-1:] == here.stderr.decode().splitlines()[-1:]
+    for selector in (SELECTOR, "Color = 'blue'", "weight = 'x'"):
+        here, there = (run("why", *way, selector, *files) for way in ([], ["--master", "local[1]"]))
+        assert there[:2] == here[:2], there[2]
+        assert there[2].splitlines()[-1:] == here[2].splitlines()[-1:]
+    started = process("why", "--spark", "--master", "local[1]", selector, *files)
+    assert (started.returncode, started.stdout) == here[:2], started.stderr
+    assert started.stderr.decode().splitlines()[-1:] == here[2].splitlines()[-1:]
 
 
 # ---- explain -------------------------------------------------------------------------------------------------------

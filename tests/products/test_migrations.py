@@ -13,13 +13,14 @@ from products.typed import BROKERS, KINDS, is_sent
 
 import mqsel
 from mqsel.analysis.compare.canonical import canonical, names_of, view
-from mqsel.analysis.compare.migrate import migrate
+from mqsel.analysis.compare.migrate import Migrated, _Migration, migrate
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES
 
 COUNT = int(os.environ.get("MQSEL_TRANSLATIONS", "150"))  # of each engine
 SOURCES = ("JMS", "TIBCO_EMS", "IBM_MQ")
+UNPROVED = Migrated("not decided")
 # What adapters of engines have of a message that lacks it: such messages are left out.
 ALWAYS = {"JMSTimestamp": 5}
 
@@ -32,8 +33,11 @@ def _sent(message: dict[str, Any], preset: str) -> dict[str, tuple[str, Any]]:
 
 @pytest.mark.brokers
 @pytest.mark.parametrize("preset", [name for name in BROKERS if name != "QPID_CPP"])
-def test_translations(preset: str) -> None:
+def test_translations(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Invariant: an engine selects a canonical message by a translation if the source selects it by the selector."""
+    explained = _Migration.unproved
+    # What is read there, but not proved to mean the same, is not sent: half of the time would go to saying why.
+    monkeypatch.setattr(_Migration, "unproved", lambda one, kinds: UNPROVED if one.tried else explained(one, kinds))
     rng = random.Random(f"translations {preset}")
     cases, wanted, texts = [], [], 0
     while texts < COUNT:
