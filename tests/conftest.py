@@ -309,10 +309,14 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture
-def commands_on_spark(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands that run in this process take the session's Spark: to start one each costs ten times their work."""
+def on_spark(spark: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let commands of this process take the session's Spark: starting one each is ten times their work.
+
+    Returns: the words by which a command asks for Spark.
+    """
     from mqsel.spark import job
 
     context = spark.sparkContext
     monkeypatch.setattr(context, "stop", lambda: None)
     monkeypatch.setattr(job, "_context", lambda *_: context)
+    return ["--master", "local[2]"]

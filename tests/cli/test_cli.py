@@ -1301,11 +1301,11 @@ def java():
 
 
 @pytest.fixture
-def on_spark(run, commands_on_spark):
-    """Return a function that runs match on the Spark of the session, and what it returns is a process's."""
+def matched(run, on_spark):
+    """Return a function that runs match on the Spark of the session, and returns what a process would."""
 
     def call(*arguments):
-        status, out, err = run("match", "--master", "local[2]", *arguments)
+        status, out, err = run("match", *on_spark, *arguments)
         return SimpleNamespace(returncode=status, stdout=out, stderr=err.encode())
 
     return call
@@ -1327,7 +1327,7 @@ def test_spark_sample(sample):
     assert done.stderr.decode().startswith(SUMMARY)
 
 
-def test_spark_reports_and_order(on_spark, tmp_path):
+def test_spark_reports_and_order(matched, tmp_path):
     """On Spark broken lines are reported with file and line, and lines keep their order, over several files."""
     lines = [json.dumps({"n": number, "color": "blue"}).encode() + b"\r\n" for number in range(3000)]
     lines[10] = b'{"n": {"int8": 300}}\n'
@@ -1336,35 +1336,35 @@ def test_spark_reports_and_order(on_spark, tmp_path):
     plain = written(tmp_path / "a.jsonl", *lines)
     packed = written(tmp_path / "b.jsonl.gz", gzip.compress(b"\n" + b"".join(lines)))
     arguments = ("n <> 5", plain, packed)
-    done = on_spark(*arguments)
+    done = matched(*arguments)
     same(process("match", *arguments), done)
     assert f"mqsel: {plain}:1701: broken JSON" in done.stderr.decode()
     assert f"mqsel: {packed}:12: property 'n' is" in done.stderr.decode()
     assert b"6,000 messages, 5,992 selected, 2 unknown because of a missing property, 4 skipped" in done.stderr
 
 
-def test_spark_reads_nothing(on_spark, tmp_path):
+def test_spark_reads_nothing(matched, tmp_path):
     """Spark, too: a file of which nothing can be read is exit code 2, and it is said what it looks like."""
     file = written(tmp_path / "a.csv", b"color,weight\n", b"blue,5\n")
     arguments = ["color = 'blue'", file]
-    same(process("match", *arguments), found := on_spark(*arguments))
+    same(process("match", *arguments), found := matched(*arguments))
     assert found.returncode == 2
     assert b"this looks like CSV" in found.stderr
 
 
-def test_spark_limit(on_spark, tmp_path):
+def test_spark_limit(matched, tmp_path):
     """On Spark --limit stops at the same line, and --errors raise at the same error."""
     file = written(tmp_path / "a.jsonl", BLUE * 50, RED * 50, BLUE * 50, b"x\n", BLUE)
     for arguments in (("--limit", 60, "color = 'blue'", file), ("--errors=raise", "--count", "color = 'blue'", file)):
-        same(process("match", *arguments), on_spark(*arguments))
+        same(process("match", *arguments), matched(*arguments))
 
 
-def test_spark_files_that_cannot_be_read(on_spark, tmp_path):
+def test_spark_files_that_cannot_be_read(matched, tmp_path):
     """On Spark, as without it, a missing and a damaged file are reported, the others are read, the exit code is 2."""
     file = written(tmp_path / "a.jsonl", BLUE)
     cut = written(tmp_path / "cut.gz", gzip.compress(RED * 500 + BLUE)[:-30])
     damaged = written(tmp_path / "cut.parquet", b"PAR1" + b"x" * 50)
-    done = on_spark("color = 'blue'", tmp_path / "absent", file, cut, damaged, "hdfs://localhost:1/a")
+    done = matched("color = 'blue'", tmp_path / "absent", file, cut, damaged, "hdfs://localhost:1/a")
     assert done.returncode == 2
     assert done.stdout == BLUE
     told = done.stderr.decode().splitlines()
@@ -1375,17 +1375,17 @@ def test_spark_files_that_cannot_be_read(on_spark, tmp_path):
     assert f"mqsel: {cut}: Compressed file ended before the end-of-stream marker was reached" in told[3:]
 
 
-def test_spark_records(on_spark, tmp_path):
+def test_spark_records(matched, tmp_path):
     """On Spark records of a connector give the same lines, reports and counts of texts without their type."""
     lines = [json.dumps({"properties": {"weight": str(n) if n % 7 else "x"}}).encode() + b"\n" for n in range(500)]
     file = written(tmp_path / "a.jsonl", *lines, b'{"a": 1}\n')
     arguments = ("--format", "lenses", "--type", "weight=int32", "weight > 400", file)
-    done = on_spark(*arguments)
+    done = matched(*arguments)
     same(process("match", *arguments), done)
     assert done.stderr.decode().endswith("no value of the declared type: weight 72\n")
 
 
-def test_spark_reads_every_format(on_spark, tmp_path):
+def test_spark_reads_every_format(matched, tmp_path):
     """On Spark files of all formats, each known by its first bytes, give what they give without it."""
     pa = pytest.importorskip("pyarrow")
     messages = [mq.encode({}, {"color": "blue", "weight": Int32(n)}, b"data") for n in range(9)]
@@ -1404,7 +1404,7 @@ def test_spark_reads_every_format(on_spark, tmp_path):
         written(tmp_path / "a.jsonl", BLUE, b"x\n", BARE),
     ]
     arguments = ("color = 'blue' AND weight > 5", *files)
-    done = on_spark(*arguments)
+    done = matched(*arguments)
     same(process("match", *arguments), done)
     assert done.stdout.endswith(b'{"color": "blue", "weight": 12, "body": {"bytes": "01"}}\n' + BLUE)
     assert b"51 messages, 16 selected" in done.stderr

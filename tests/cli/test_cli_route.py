@@ -224,8 +224,7 @@ def test_many_keys_need_few_open_files(tmp_path: Path) -> None:
     assert (tmp_path / "into" / "k499.jsonl").read_text() == '{"n": 499}\n' * 2
 
 
-@pytest.mark.usefixtures("commands_on_spark")
-def test_on_spark(selectors: str, tmp_path: Path, capfdbinary: Any) -> None:
+def test_on_spark(selectors: str, tmp_path: Path, capfdbinary: Any, on_spark: list[str]) -> None:
     """The same lines, counts and complaints come of Spark, and of a process that starts it."""
     (tmp_path / "a").write_bytes(_written("json", range(60)) + b"{\n")
     (tmp_path / "b").write_bytes(_written("qload", range(60, 100)))
@@ -236,7 +235,7 @@ def test_on_spark(selectors: str, tmp_path: Path, capfdbinary: Any) -> None:
     for more in (["--count"], ["--limit", "7"], []):
         words = ["route", *more, selectors, str(tmp_path / "a"), str(tmp_path / "b")]
         here = said(main(words), *capfdbinary.readouterr())
-        assert said(main([*words, "--master", "local[2]"]), *capfdbinary.readouterr()) == here
+        assert said(main([*words, *on_spark]), *capfdbinary.readouterr()) == here
         assert here[1]
     command = [sys.executable, "-m", "mqsel", *words, "--spark", "--master", "local[2]"]
     started = subprocess.run(command, capture_output=True, check=False, timeout=300)

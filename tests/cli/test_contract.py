@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import shutil
 import subprocess
 import sys
 
@@ -291,11 +289,10 @@ def test_route_reports_what_nobody_gets(run, lines, tmp_path):
     assert run("route", "--count", "--why", selectors, "-")[0] == 2
 
 
-@pytest.mark.usefixtures("commands_on_spark")
-def test_spark_prints_the_same(run, lines, rows):
+def test_spark_prints_the_same(run, lines, rows, on_spark):
     """On Spark the contract and the changes of lines and of Parquet are those that are printed here."""
     for command in (["contract"], ["diff", "weight > 100", "color = 'red' OR weight > 150"]):
-        here, there = (run(*command, lines, rows, *way) for way in ([], ["--spark", "--master", "local[1]"]))
+        here, there = (run(*command, lines, rows, *way) for way in ([], on_spark))
         assert there[:2] == here[:2], there[2]
         assert here[1].count("\n") > 5
     called = [sys.executable, "-m", "mqsel", *command, *map(str, (lines, rows)), "--spark", "--master", "local[1]"]

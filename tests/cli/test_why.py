@@ -139,15 +139,14 @@ def test_why_of_records(run: Any, tmp_path: Any) -> None:
     assert b"weight could not be read in 1 of 3 messages" in out
 
 
-@pytest.mark.usefixtures("commands_on_spark")
-def test_why_on_spark(run: Any, tmp_path: Any) -> None:
+def test_why_on_spark(run: Any, tmp_path: Any, on_spark: list[str]) -> None:
     """On Spark the report is the one that is made here, complaints and all; in a process that starts it, too."""
     files = [
         written(tmp_path / "a.jsonl", LINES),
         written(tmp_path / "b", HEAD, *map(qload_text, MESSAGES)),
     ]
     for selector in (SELECTOR, "Color = 'blue'", "weight = 'x'"):
-        here, there = (run("why", *way, selector, *files) for way in ([], ["--master", "local[1]"]))
+        here, there = (run("why", *way, selector, *files) for way in ([], on_spark))
         assert there[:2] == here[:2], there[2]
         assert there[2].splitlines()[-1:] == here[2].splitlines()[-1:]
     started = process("why", "--spark", "--master", "local[1]", selector, *files)

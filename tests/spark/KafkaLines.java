@@ -3,22 +3,22 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * Sends each line of stdin as a record: KafkaLines BROKERS TOPIC. Ends when the broker has all of them. With a number
- * behind these it prints as many records instead, or fewer if no more come for ten seconds.
+ * Sends each line of stdin as a record: KafkaLines BROKERS TOPIC. Ends when the broker has all of them. With `read`
+ * behind these it prints all records that the topic has instead.
  */
 public class KafkaLines {
     public static void main(String[] arguments) throws Exception {
         if (arguments.length > 2) {
-            print(arguments[0], arguments[1], Integer.parseInt(arguments[2]));
+            print(arguments[0], arguments[1]);
             return;
         }
         Map<String, Object> settings = Map.of("bootstrap.servers", arguments[0], "acks", "all");
@@ -32,18 +32,19 @@ public class KafkaLines {
         }
     }
 
-    private static void print(String brokers, String topic, int count) {
-        Map<String, Object> settings = Map.of("bootstrap.servers", brokers, "auto.offset.reset", "earliest", "group.id", "lines");
+    private static void print(String brokers, String topic) {
+        Map<String, Object> settings = Map.of("bootstrap.servers", brokers);
         StringDeserializer plain = new StringDeserializer();
         var out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         try (var consumer = new KafkaConsumer<String, String>(settings, plain, plain)) {
-            consumer.subscribe(List.of(topic));
-            long end = System.nanoTime() + 10_000_000_000L;
-            while (count > 0 && System.nanoTime() < end) {
-                for (var one : consumer.poll(Duration.ofMillis(100))) {
-                    out.println(one.value());
-                    count--;
-                    end = System.nanoTime() + 10_000_000_000L;
+            var parts = consumer.partitionsFor(topic).stream().map(p -> new TopicPartition(topic, p.partition())).toList();
+            consumer.assign(parts);
+            consumer.seekToBeginning(parts);
+            for (var end : consumer.endOffsets(parts).entrySet()) {
+                while (consumer.position(end.getKey()) < end.getValue()) {
+                    for (var one : consumer.poll(Duration.ofMillis(100))) {
+                        out.println(one.value());
+                    }
                 }
             }
         }
