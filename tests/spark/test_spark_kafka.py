@@ -159,7 +159,7 @@ def _committed(checkpoint: Path) -> int:
     if not batches:
         return 0
     written = (checkpoint / "offsets" / str(max(batches))).read_text().splitlines()[-1]
-    return sum(json.loads(written)["messages"].values())
+    return sum(count for partitions in json.loads(written).values() for count in partitions.values())
 
 
 def _example(folder: Path, name: str) -> Path:
