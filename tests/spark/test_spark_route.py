@@ -52,13 +52,13 @@ def test_generated_sets(spark: Any, name: str) -> None:
         wanted = [[str(number) for number, one in enumerate(typed) if one.matches(row)] for row in rows]
 
         assert _keys(frame, route(matchers, frame, strategy="arrow")) == wanted
-        for few in (8, 3, 1):  # small sets have the sharper sieves
-            for start in range(0, len(cases), few):
-                held = {key: matchers[key] for key in map(str, range(start, min(start + few, len(cases))))}
-                sieve = plan(held, frame).sieve
-                passed = _keys(frame, any_of(held, frame))
-                for row, keys, is_passed in zip(rows, wanted, passed, strict=True):
-                    assert is_passed is True or not held.keys() & set(keys), (sieve, row, keys)
+        numbers = range(len(cases))  # small sets have the sharper sieves
+        sets_of = [[str(n) for n in numbers[at : at + few]] for few in (8, 3, 1) for at in numbers[::few]]
+        some = [{key: matchers[key] for key in keys} for keys in sets_of]
+        passed = frame.select(*[any_of(held, frame).alias(f"c{number}") for number, held in enumerate(some)]).collect()
+        for row, keys, passes in zip(rows, wanted, passed, strict=True):
+            for held, is_passed in zip(some, passes, strict=True):
+                assert is_passed is True or not held.keys() & set(keys), (plan(held, frame).sieve, row, keys)
         small = {key: matchers[key] for key in list(matchers)[:3]}
         native = plan(small, frame)
         if native.strategy == "native":
