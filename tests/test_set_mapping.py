@@ -7,6 +7,7 @@ import copy
 import os
 import pickle
 import random
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -571,6 +572,53 @@ def test_places_that_are_no_files(tmp_path: Path) -> None:
         dict(SelectorSet.open(tmp_path / "real")) == dict(SelectorSet.open(tmp_path / ("n" * 255))) == dict(selectors)
     )
     assert not [*tmp_path.glob("*.new")]
+
+
+class Waiting:
+    """A key that waits, where it is compared, until it may go on."""
+
+    def __init__(self) -> None:
+        self.inside, self.leave = threading.Event(), threading.Event()
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        self.inside.set()
+        return not self.leave.wait(20)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("step", ["added", "removed", "shown"])
+def test_a_fork_during_a_change(step: str) -> None:
+    """Invariant: a change that another thread had begun at a fork has no effect in the child, which can change the set."""
+    selectors: SelectorSet[Any] = SelectorSet({1: "a = 1", 2: "a = 1 AND b IS NULL"})
+    key = Waiting()
+    act: Callable[[], Any] = {
+        "added": lambda: selectors.update({"x": "x IS NULL", key: "y IS NULL"}),
+        "removed": lambda: selectors.pop(key, None),
+        "shown": lambda: selectors.get(key),
+    }[step]
+    thread = threading.Thread(target=act)
+    thread.start()
+    assert key.inside.wait(20)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            selectors.update({number: f"a = 1 AND n{number} IS NULL" for number in range(2, 100)})
+            del selectors[1]
+            kept = selectors.match({"a": 1}) == selectors.scan({"a": 1}) == [*selectors] == [*range(2, 100)]
+            os._exit(0 if kept and SelectorSet(selectors) == selectors else 1)
+        finally:
+            os._exit(2)
+    key.leave.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert selectors.match({"a": 1}) == [1, 2, *(["x", key] if step == "added" else [])]
 
 
 @pytest.mark.parametrize("size", [0, 4096, 100_000])

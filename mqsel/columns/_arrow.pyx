@@ -276,6 +276,16 @@ cdef bint is_struct(ArrowSchema *schema) noexcept:
     return schema.format != NULL and strcmp(schema.format, b"+s") == 0
 
 
+cdef bint has_packed_structs(ArrowSchema *schema) noexcept:
+    """Return whether each row is a struct that stands elsewhere: in a dictionary, or once for a run of rows."""
+    if schema.dictionary != NULL:
+        return is_struct(schema.dictionary)
+    return (
+        schema.format != NULL and strcmp(schema.format, b"+r") == 0 and schema.n_children == 2
+        and is_struct(schema.children[1])
+    )
+
+
 cdef str extension_name(ArrowSchema *schema):
     """Return the name of the extension type, if it is one. Metadata are a count, then lengths and strings by turns."""
     cdef const char *at = schema.metadata
@@ -401,6 +411,7 @@ cdef class Batch:
         """
         cdef Column *column = NULL
         cdef Column *around
+        cdef ArrowSchema *packed
         cdef int64_t place = child_find(name, path, schema, array, fold)
         cdef Py_ssize_t dot = path.find(b".") if place < 0 else -1
         check_length(name, array, shift, rows)
@@ -413,6 +424,9 @@ cdef class Batch:
                 column = self.resolve(
                     name, path[dot + 1:], schema.children[place], child_at(name, array, place), shift, rows, fold
                 )
+            elif place >= 0 and has_packed_structs(schema.children[place]):
+                packed = schema.children[place]
+                raise wordings.not_a_column(path[:dot].decode("utf-8", "replace"), type_name(packed), remedy(packed))
             dot = path.find(b".", dot + 1)
         if column != NULL and array.null_count != 0:
             around = self.new_column(name, FIELDS, shift, rows)

@@ -81,16 +81,23 @@ def _converted(column: pa.Array, name: str, decimals: str | None, timestamps: st
     import pyarrow.compute as pc  # noqa: PLC0415
 
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        read = _converted(column.dictionary, name, decimals, timestamps)
-        return column if read is column.dictionary else pc.take(read, column.indices)
+    has_words = pa.types.is_dictionary(kind)
+    if has_words:
+        kind = kind.value_type
+    is_time = timestamps is not None and pa.types.is_timestamp(kind)
+    if not is_time and (decimals is None or not pa.types.is_decimal(kind)):
+        return column
+    if has_words:
+        column = pc.take(column.dictionary, column.indices)  # a word that no row has does not count
     try:
-        if timestamps is not None and pa.types.is_timestamp(kind):
+        if is_time:
             return column.cast(pa.timestamp(_UNITS[timestamps], kind.tz)).cast(pa.int64())
-        if decimals is None or not pa.types.is_decimal(kind):
-            return column
-        # By way of the text, which is rounded once: Arrow's own cast to double is off by a unit now and then.
-        return column.cast(pa.string()).cast(pa.float64()) if decimals == "double" else column.cast(pa.int64())
+        if decimals == "double":
+            # By way of the text, which is rounded once: Arrow's own cast to double is off by a unit now and then.
+            return column.cast(pa.string()).cast(pa.float64())
+        if kind.bit_width < 128:  # of 32 bits Arrow 26 casts none to int64: all are said to be out of bounds
+            column = column.cast(pa.decimal128(38, kind.scale))
+        return column.cast(pa.int64())
     except pa.ArrowInvalid as error:
         meaning = f"decimals={decimals!r}" if pa.types.is_decimal(kind) else f"timestamps={timestamps!r}"
         raise PropertyTypeError(

@@ -11,8 +11,17 @@ from mqsel.index._segment cimport StoredSegment
 from mqsel.machine._values cimport Record
 
 
+# Who changes something has it, one thread at a time; in a forked process no thread that stayed behind.
+cdef class Turn:
+    cdef object lock                    # an RLock: another one, if a thread held it that is not in this process
+    cdef Py_ssize_t forks               # how often there had been a fork when that was last looked at
+
+    cdef object take(self)
+
+
 # A change of an index that is prepared, and does not count yet.
 cdef class IndexChange:
+    cdef object lock                    # under which it is prepared
     cdef Py_ssize_t names               # how many there were before
     cdef uint32_t *removed              # places whose formulas go
     cdef uint64_t removed_count
@@ -40,7 +49,8 @@ cdef class Index:
     cdef readonly uint64_t selectors    # how many there are
     cdef uint32_t place_limit           # beyond the greatest place ever used
     cdef bint is_foreign                # some segments came from buffers that may be damaged
-    cdef object writing                 # a lock: who changes anything holds it; who searches does not
+    cdef Turn writing                   # who changes anything has it; who searches does not
+    cdef IndexChange pending            # what is being prepared, or None
     cdef list compacting                # the segments that a thread makes one of; or None
     cdef object compactor               # that thread
 
@@ -53,6 +63,7 @@ cdef class Index:
         self, Record record, const uint32_t *given, Py_ssize_t count, Search *search, bint is_search
     ) except -1
     cdef int finish(self, Search *search, const uint8_t *within, Py_ssize_t within_size) except -1
+    cdef object begin_writing(self)
     cdef int change(self, removed, places, formulas) except -1
     cdef IndexChange prepare(self, removed, places, formulas)
     cdef int prepare_removal(self, IndexChange change, removed) except -1

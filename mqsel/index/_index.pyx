@@ -12,6 +12,7 @@ Longer than 500 lines because the index is one class, and compaction is what it 
 """
 
 import json
+import os
 import threading
 import zlib
 
@@ -48,6 +49,44 @@ cdef enum:
 cdef uint32_t PLACES_END = 0xFFFFFFF0     # places are below
 MAGIC = b"mqselidx"
 FORMAT = 1
+
+# ---- turns -------------------------------------------------------------------------------------------------------
+
+cdef Py_ssize_t forks = 0   # through which this process came
+
+
+def _forked():
+    global forks
+    forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+@cython.final
+cdef class Turn:
+    def __cinit__(self):
+        self.lock = threading.RLock()
+        self.forks = forks
+
+    cdef object take(self):
+        """Wait for the turn; return the lock, which is to be released.
+
+        A lock that a thread held when the process was forked is never released in the child, which lacks that thread.
+        """
+        if self.forks != forks:
+            fresh = threading.RLock()
+            if self.forks != forks:  # no other code runs from here on: nothing is allocated, and nobody waits
+                self.forks = forks
+                if self.lock.acquire(False):
+                    self.lock.release()
+                else:
+                    self.lock = fresh
+        lock = self.lock
+        lock.acquire()
+        return lock
+
 
 
 # ---- compaction: segments merged, without what was removed from them, and segments with other places ----------------
@@ -340,7 +379,7 @@ cdef class Index:
         self.named = ()
         self.segments = []
         self.memtable = Memtable(self._names, self.numbers)
-        self.writing = threading.RLock()
+        self.writing = Turn()
 
     def __dealloc__(self):
         cdef Search *search
@@ -394,15 +433,25 @@ cdef class Index:
         """
         self.change((place,), (), ())
 
+    cdef object begin_writing(self):
+        """Wait for the turn to change something; return the lock.
+
+        A change that a thread had begun when the process was forked never ends in the child: it is abandoned.
+        """
+        lock = self.writing.take()
+        if self.pending is not None and self.pending.lock is not lock:
+            self.abandon(self.pending)
+        return lock
+
     cdef int change(self, removed, places, formulas) except -1:
         cdef IndexChange change
-        self.writing.acquire()
+        lock = self.begin_writing()
         try:
             change = self.prepare(removed, places, formulas)
             self.commit(change)
             self.compact_all()
         finally:
-            self.writing.release()
+            lock.release()
         return 0
 
     def renumber(self, places) -> None:
@@ -413,11 +462,11 @@ cdef class Index:
 
         Raises: ArgumentError: a place that cannot be. ProgramError: what is moved came from damaged bytes.
         """
-        self.writing.acquire()
+        lock = self.begin_writing()
         try:
             self.commit(self.prepare_places(places))
         finally:
-            self.writing.release()
+            lock.release()
 
     cdef IndexChange prepare(self, removed, places, formulas):
         """Prepare a change, which counts when it is committed; until then it can be abandoned.
@@ -442,6 +491,8 @@ cdef class Index:
             memtable = Memtable(self._names, self.numbers)
         change.mark = draft_mark(&memtable.draft)
         change.memtable = memtable
+        change.lock = self.writing.lock
+        self.pending = change
         try:
             memtable.read_many(change.places, change.count, formulas)
             fault()
@@ -551,6 +602,7 @@ cdef class Index:
         """Let a change count. Nothing in here can fail."""
         cdef uint64_t at
         cdef uint32_t place
+        self.pending = None
         for at in range(change.removed_count):
             place = change.removed[at]
             one = change.segment_of[at]
@@ -581,6 +633,7 @@ cdef class Index:
     cdef void abandon(self, IndexChange change) noexcept:
         """Let a change that was prepared be as if it had never been. Nothing in here can fail."""
         cdef Memtable memtable = change.memtable
+        self.pending = None
         if memtable is self.memtable:
             memtable.pending.count = 0
             draft_rewind(&memtable.draft, &change.mark)
@@ -680,7 +733,7 @@ cdef class Index:
         """
         try:
             made = merged(joined, tombstones)
-            self.writing.acquire()
+            lock = self.begin_writing()
             try:
                 if self.compacting is joined:
                     for one, before in zip(joined, tombstones):
@@ -689,7 +742,7 @@ cdef class Index:
                     self.compacting = None
                     self.compact_all()
             finally:
-                self.writing.release()
+                lock.release()
         except (MemoryError, ProgramError):
             pass  # all stays as it is
         finally:
@@ -887,11 +940,11 @@ cdef class Index:
 
     def to_buffers(self) -> list:
         """Return what `from_buffers` makes an index of: bytes-like objects, the segments as they lie."""
-        self.writing.acquire()
+        lock = self.begin_writing()
         try:
             return self.buffers()
         finally:
-            self.writing.release()
+            lock.release()
 
     cdef list buffers(self):
         cdef StoredSegment stored

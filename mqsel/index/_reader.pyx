@@ -30,7 +30,7 @@ from mqsel.columns._columns cimport DECLINED
 from mqsel.columns._formulas cimport kernel_totals, run_count, run_formulas, run_places, words_check
 from mqsel.columns._kernel cimport TURN, BatchRun, Kernel, call_end
 from mqsel.index._candidates cimport Search
-from mqsel.index._index cimport Index, IndexChange
+from mqsel.index._index cimport Index, IndexChange, Turn
 from mqsel.index._segment cimport fault
 from mqsel.machine._values cimport (
     BOOLEAN, BYTES, ERR, INT64, MQTYPE_BOOLEAN, MQTYPE_INT64, NULL_VALUE, POISON, STRING, UNKNOWN, Record, Value,
@@ -40,7 +40,6 @@ from mqsel.machine._values cimport (
 from mqsel.machine._vm cimport Pace, clock_nanoseconds, pace_look, pace_start
 
 import functools
-import threading
 from collections.abc import Iterable, Mapping
 
 from mqsel.columns._answers import chunks, library
@@ -82,12 +81,11 @@ def alone(method):
     """Let a method of a set run while no other thread changes it. In compiled code no signal comes between."""
     @functools.wraps(method)
     def run(selectors, *arguments, **named):
-        cdef MessageReader reader = selectors._reader
-        reader.lock.acquire()
+        lock = (<MessageReader> selectors._reader).begin_turn()
         try:
             return method(selectors, *arguments, **named)
         finally:
-            reader.lock.release()
+            lock.release()
     return run
 
 
@@ -99,20 +97,20 @@ def changing(method):
     @functools.wraps(method)
     def run(selectors, *arguments, **named):
         cdef MessageReader reader = selectors._reader
-        reader.lock.acquire()
+        lock = reader.begin_turn()
         try:
-            if reader.is_changing:
+            if reader.changing_under is not None:
                 raise ArgumentError(
                     "the set is being changed: a key, a selector or a signal handler cannot change it meanwhile",
                     hint="change it afterwards",
                 )
-            reader.is_changing = True
+            reader.changing_under = lock
             try:
                 return method(selectors, *arguments, **named)
             finally:
-                reader.is_changing = False
+                reader.changing_under = None
         finally:
-            reader.lock.release()
+            lock.release()
     return run
 
 
@@ -386,8 +384,8 @@ cdef class MessageReader:
 
     cdef readonly Index index
     cdef object messages                # Schema of messages that are sequences, or None
-    cdef object lock                    # who changes the set holds it
-    cdef bint is_changing               # somebody does
+    cdef Turn turn                      # who changes the set has it
+    cdef object changing_under          # the lock of the one who does, or None
     cdef readonly Py_ssize_t changes    # how often it was done
     cdef public bint reports            # for reports: see `reading_compute`
     cdef list keys                      # by place: NOT_READ where a file has it, GONE where there is none; and more
@@ -412,9 +410,17 @@ cdef class MessageReader:
         self.keys = []
         self.pool = []
         self.table = SpellingTable()
-        self.lock = threading.RLock()
+        self.turn = Turn()
         self.index = Index()
         self.placed, self.own, self.options = {}, {}, {}
+
+    cdef object begin_turn(self):
+        """Wait for the turn; return the lock. What a thread that stayed behind a fork was changing is as before."""
+        lock = self.turn.take()
+        if self.changing_under is not None and self.changing_under is not lock:
+            self.changing_under = None
+            self.placed = None  # read from the keys when it is next asked for
+        return lock
 
     cdef MessageReading take(self):
         cdef MessageReading reading
@@ -665,7 +671,7 @@ cdef class MessageReader:
         """
         cdef Py_ssize_t place
         cdef dict placed
-        self.lock.acquire()
+        lock = self.begin_turn()
         try:
             if self.placed is None:
                 self.keys_at([place for place in range(self.size) if self.keys[place] is NOT_READ])
@@ -675,7 +681,7 @@ cdef class MessageReader:
                 self.placed = placed
             return self.placed
         finally:
-            self.lock.release()
+            lock.release()
 
     def begin(self, Index index not None, schema, list keys not None, column, texts, dict own, dict options) -> None:
         """Begin anew, in one step.
@@ -718,7 +724,7 @@ cdef class MessageReader:
         cdef Py_ssize_t packed = self.texts.packed
         cdef dict over = self.texts.over
         cdef list behind = self.texts.behind
-        index.writing.acquire()
+        lock = index.begin_writing()
         try:
             change = index.prepare(removed, places, formulas)
             try:
@@ -755,7 +761,7 @@ cdef class MessageReader:
                     put_text(over, behind, packed, places[at], texts[at])
             index.compact_all()
         finally:
-            index.writing.release()
+            lock.release()
 
     def drop(self, key, place) -> None:
         """Remove the selector of a key, which has this place."""
@@ -765,7 +771,7 @@ cdef class MessageReader:
         cdef Py_ssize_t packed = self.texts.packed
         cdef dict over = self.texts.over
         cdef list behind = self.texts.behind
-        index.writing.acquire()
+        lock = index.begin_writing()
         try:
             change = index.prepare((place,), (), ())
             self.texts.reserve((place,), 0)
@@ -786,14 +792,14 @@ cdef class MessageReader:
             put_text(over, behind, packed, place, "")
             index.compact_all()
         finally:
-            index.writing.release()
+            lock.release()
 
     def renumber(
         self, list places not None, list keys not None, dict placed not None, texts, dict own, dict options
     ) -> None:
         """Close gaps, in one step: the new place of each old one or -1, and everything by the new places."""
         cdef Index index = self.index
-        index.writing.acquire()
+        lock = index.begin_writing()
         try:
             change = index.prepare_places(places)
             fault()
@@ -805,7 +811,7 @@ cdef class MessageReader:
             self.numbering += 1
             self.changes += 1
         finally:
-            index.writing.release()
+            lock.release()
 
     @property
     def reads_clock(self) -> bool:

@@ -217,6 +217,31 @@ def test_columns(name: str) -> None:
             assert how == "no"
 
 
+@pytest.mark.parametrize("width", ["32", "64", "128", "256"])
+def test_decimals_of_every_width_are_whole_numbers(width: str) -> None:
+    """Invariant: a decimal that is declared as int64 is that number, whatever its width, and else an error."""
+    if not hasattr(pa, f"decimal{width}"):
+        pytest.skip("this pyarrow has no such decimals")
+    kind = getattr(pa, f"decimal{width}")(9, 2)
+    whole = pa.array([None, Decimal(5), Decimal(-1), Decimal(9_999_999)], kind)
+    words = pa.DictionaryArray.from_arrays(pa.array([3, None, 0, 1, 2]), whole)
+    for column, plain in ((whole, whole), (whole[1:], whole[1:]), (words, whole.take(words.indices))):
+        rows = pa.table({"c": column, "d": plain.cast(pa.float64())})
+        matcher = mqsel.compile("c = d AND c + 0 = d OR c IS NULL AND d IS NULL", dialect="JMS")
+        assert pc.all(matcher.match_batch(rows, decimals="int64")).as_py()
+        assert mqsel.compile("c / 2 = 2").match_batch(rows, decimals="int64").to_pylist().count(True) == 1
+    for value in ("0.01", "-5.5"):
+        with pytest.raises(PropertyTypeError, match="cannot hold exactly"):
+            matcher.match_batch(pa.table({"c": pa.array([Decimal(value)], kind)}), decimals="int64")
+
+
+def test_words_that_no_row_has_do_not_count() -> None:
+    """A dictionary may have words that are no whole numbers, if no row has them: a filter leaves it as it was."""
+    words = pa.array([Decimal("0.50"), Decimal(5)], pa.decimal128(9, 2))
+    rows = pa.table({"c": pa.DictionaryArray.from_arrays(pa.array([1, None, 1]), words)})
+    assert mqsel.compile("c = 5").match_batch(rows, decimals="int64").to_pylist() == [True, False, True]
+
+
 def test_decimals_are_the_nearest_doubles() -> None:
     """Invariant: a decimal that is declared as double is what Python makes of its digits."""
     rng = random.Random("decimals")

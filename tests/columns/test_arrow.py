@@ -281,6 +281,23 @@ def test_usr_is_the_same_property() -> None:
     assert truths(mqsel.compile("x = 5", dialect=mqsel.JMS), pa.record_batch({"usr.x": pa.array([5])})) == [2]
 
 
+@pytest.mark.parametrize("count", [3, 30])
+def test_structs_that_stand_elsewhere_are_refused(count: int) -> None:
+    """The fields of structs in a dictionary, or in runs, are not read: this is said, where a selector names one."""
+    structs = pa.StructArray.from_arrays([pa.array([5, 6])], ["x"])
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0] * (count // 3)), structs)
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, count], pa.int32()), structs)
+    for column, kind in ((words, "dictionary of struct"), (runs, "run_end_encoded")):
+        around = pa.StructArray.from_arrays([column], ["b"])
+        for name, text in (("a", "a.x = 5"), ("usr", "x = 5")):
+            with pytest.raises(PropertyTypeError, match=f"column '{name}' has the Arrow type {kind}"):
+                mqsel.compile(text).match_batch(pa.table({name: column}))
+        with pytest.raises(PropertyTypeError, match=f"column 'b' has the Arrow type {kind}"):
+            mqsel.compile("a.b.x = 5").match_batch(pa.table({"a": around}))
+        batch = pa.record_batch({"a": column, "y": [5] * count})
+        assert truths(mqsel.compile("y = 5"), batch) == [1] * count
+
+
 def test_a_null_struct_has_no_properties() -> None:
     """In a row where the struct array itself is null every property is NULL, whatever its fields hold there."""
     fields = [pa.array([5, 5, 5, 5]), pa.array(["a"] * 4)]
