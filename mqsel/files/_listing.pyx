@@ -15,8 +15,7 @@ from libc.stdlib cimport free
 from libc.string cimport memchr, memcmp, memset, strlen
 
 from mqsel.files._text cimport Text, text_put
-from mqsel.formats._json cimport JSONDecoder, pass_blanks, pass_colon, pass_string, pass_value
-from mqsel.formats._words cimport text_hash
+from mqsel.formats._json cimport KEYS, JSONDecoder, Walk, is_new, member_next, pass_blanks, pass_string, pass_value
 from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, NULL_VALUE, STRING, Value
 
 from mqsel.errors import cells
@@ -39,7 +38,6 @@ cdef extern from "Python.h":
 ctypedef const char *Literal
 
 cdef enum:
-    KEYS = 64           # of a line
     COLUMNS = 4         # name, type, value, source
     TYPES = 11          # bits of an MQTYPE
 
@@ -174,43 +172,26 @@ cdef class Lister:
     cdef bint line_put(self, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) except -1:
         """Write the properties of a line. Returns whether it is a message, and nothing of it is left to others."""
         cdef uint32_t[KEYS] numbers
-        cdef const uint8_t *key
-        cdef const uint8_t *key_stop
-        cdef int count = 0
-        cdef int before
-        cdef bint escaped
+        cdef Walk walk
+        cdef int more
         at = pass_blanks(at, stop)
         if at == stop or at[0] != c"{":
             return False
-        at = pass_blanks(at + 1, stop)
-        while at < stop and at[0] != c"}":
-            if at[0] != c'"' or count == KEYS:
+        walk.at = at + 1
+        walk.stop = stop
+        walk.limit = limit
+        walk.count = 0
+        while True:
+            more = member_next(&walk)
+            if more <= 0:
+                return more == 0 and pass_blanks(walk.at, stop) == stop
+            if not is_new(&walk, numbers) or (
+                walk.key_stop - walk.key == INSPECTED_SIZE and memcmp(walk.key, INSPECTED_TEXT, INSPECTED_SIZE) == 0
+            ):
                 return False
-            key = at + 1
-            key_stop = pass_string(key, stop, limit, &escaped)
-            if key_stop == NULL or escaped:
+            walk.at = self.member_put(walk.key, walk.key_stop, walk.at, stop, limit)
+            if walk.at == NULL:
                 return False
-            if key_stop - key == INSPECTED_SIZE and memcmp(key, INSPECTED_TEXT, INSPECTED_SIZE) == 0:
-                return False
-            numbers[count] = text_hash(key, key_stop - key)
-            for before in range(count):
-                if numbers[before] == numbers[count]:  # most likely twice the same
-                    return False
-            count += 1
-            at = pass_colon(key_stop + 1, stop)
-            if at == NULL:
-                return False
-            at = self.member_put(key, key_stop, at, stop, limit)
-            if at == NULL:
-                return False
-            at = pass_blanks(at, stop)
-            if at < stop and at[0] == c",":
-                at = pass_blanks(at + 1, stop)
-                if at == stop or at[0] != c'"':
-                    return False
-            elif at == stop or at[0] != c"}":
-                return False
-        return at < stop and pass_blanks(at + 1, stop) == stop
 
     cdef const uint8_t *member_put(
         self, const uint8_t *key, const uint8_t *key_stop, const uint8_t *at, const uint8_t *stop, const uint8_t *limit

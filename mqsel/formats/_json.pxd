@@ -8,6 +8,7 @@ cdef enum:
     SHAPE = 64          # keys remembered of the lines before
     SHAPE_BYTES = 2048  # and their bytes
     HEAD = 16           # of a remembered key compared at once
+    KEYS = 64           # of a line, that are listed
 
 
 # A name, and what to do where a line has it.
@@ -26,12 +27,23 @@ cdef struct Remembered:
     int target
 
 
+# A walk over the members of an object, which begins behind its brace.
+cdef struct Walk:
+    const uint8_t *at           # the value of a member; in the end, behind the object
+    const uint8_t *stop
+    const uint8_t *limit
+    const uint8_t *key          # of the member, without escapes
+    const uint8_t *key_stop
+    int count                   # members so far
+
+
+cdef int member_next(Walk *walk) noexcept
+cdef bint is_new(Walk *walk, uint32_t *numbers) noexcept
 # What is passed over, for other readers of JSON: where it ends, or NULL if it is not that.
 cdef const uint8_t *pass_blanks(const uint8_t *at, const uint8_t *stop) noexcept
 cdef const uint8_t *pass_string(
     const uint8_t *at, const uint8_t *stop, const uint8_t *limit, bint *escaped
 ) noexcept
-cdef const uint8_t *pass_colon(const uint8_t *at, const uint8_t *stop) noexcept
 cdef const uint8_t *pass_value(const uint8_t *at, const uint8_t *stop, const uint8_t *limit) noexcept
 cdef const uint8_t *pass_number(const uint8_t *at, const uint8_t *stop, bint *exact) noexcept
 cdef bint whole_read(const uint8_t *at, const uint8_t *end, int64_t *number) noexcept

@@ -75,7 +75,6 @@ cdef enum:
     LONG_LINE = 1 << 20  # bytes; while one is read, signals are looked for
     NAMES_AHEAD = 4     # remembered keys that may be missing in a line
     DOUBTFUL = 16
-    KEYS = 64           # of a line, that are listed
     KNOWN = 256         # keys of lines whose names are kept
 
 # What a byte of a string is: 0 plain, else what has to be looked at.
@@ -394,16 +393,47 @@ cdef const uint8_t *pass_string(
     return string_end(at, stop, limit, escaped)
 
 
-cdef const uint8_t *pass_colon(const uint8_t *at, const uint8_t *stop) noexcept:
-    return colon_end(at, stop)
-
-
 cdef const uint8_t *pass_value(const uint8_t *at, const uint8_t *stop, const uint8_t *limit) noexcept:
     return value_end(at, stop, limit)
 
 
 cdef const uint8_t *pass_number(const uint8_t *at, const uint8_t *stop, bint *exact) noexcept:
     return number_end(at, stop, exact)
+
+
+cdef int member_next(Walk *walk) noexcept:
+    """Go on to the next member. Returns 1; 0 where the object has ended; -1 if it is broken, or a key has escapes."""
+    cdef const uint8_t *stop = walk.stop
+    cdef const uint8_t *at = blanks(walk.at, stop)
+    cdef bint escaped
+    if at < stop and at[0] == c"}":
+        walk.at = at + 1
+        return 0
+    if walk.count:
+        if at == stop or at[0] != c",":
+            return -1
+        at = blanks(at + 1, stop)
+    if at == stop or at[0] != c'"':
+        return -1
+    walk.key = at + 1
+    walk.key_stop = string_end(walk.key, stop, walk.limit, &escaped)
+    if walk.key_stop == NULL or escaped:
+        return -1
+    walk.at = colon_end(walk.key_stop + 1, stop)
+    walk.count += 1
+    return 1 if walk.at != NULL else -1
+
+
+cdef bint is_new(Walk *walk, uint32_t *numbers) noexcept:
+    """Report whether a key is none of those before, most likely, and may be listed; its number is put behind theirs."""
+    cdef int before
+    if walk.count > KEYS:
+        return False
+    numbers[walk.count - 1] = text_hash(walk.key, walk.key_stop - walk.key)
+    for before in range(walk.count - 1):
+        if numbers[before] == numbers[walk.count - 1]:
+            return False
+    return True
 
 
 # ---- the decoder -------------------------------------------------------------------------------------------------
@@ -794,56 +824,39 @@ def property_names(bytes line not None):
 
     Returns: a tuple; None where that is left to it.
     """
-    cdef const uint8_t *at = <const uint8_t *> PyBytes_AS_STRING(line)
-    cdef const uint8_t *stop = at + PyBytes_GET_SIZE(line)
+    cdef Walk walk
     cdef const uint8_t *start
-    cdef const uint8_t *end
-    cdef uint32_t numbers[KEYS]
+    cdef uint32_t[KEYS] numbers
     cdef int64_t whole
-    cdef int count = 0
-    cdef int before
+    cdef int more
     cdef bint flag
     cdef list names = []
-    at = blanks(at, stop)
-    if at == stop or at[0] != c"{":
+    start = <const uint8_t *> PyBytes_AS_STRING(line)
+    walk.stop = walk.limit = start + PyBytes_GET_SIZE(line)
+    start = blanks(start, walk.stop)
+    if start == walk.stop or start[0] != c"{":
         return None
-    at = blanks(at + 1, stop)
-    while at < stop and at[0] != c"}":
-        if at[0] != c'"' or count == KEYS:
+    walk.at = start + 1
+    walk.count = 0
+    while True:
+        more = member_next(&walk)
+        if more <= 0:
+            break
+        start = walk.at
+        if not is_new(&walk, numbers) or start[0] == c"{" or start[0] == c"[":
             return None
-        start = at + 1
-        end = string_end(start, stop, stop, &flag)
-        if end == NULL or flag:
-            return None
-        numbers[count] = text_hash(start, end - start)
-        for before in range(count):
-            if numbers[before] == numbers[count]:  # most likely twice the same
-                return None
-        name = name_of(start, end - start, numbers[count])
-        count += 1
-        at = colon_end(end + 1, stop)
-        if at == NULL or at[0] == c"{" or at[0] == c"[":
-            return None
-        start = at
-        at = scalar_end(at, stop, stop)
-        if at == NULL:
+        walk.at = scalar_end(start, walk.stop, walk.stop)
+        if walk.at == NULL:
             return None
         flag = start[0] != c"n"
         if c"0" <= start[0] <= c"9" or start[0] == c"-":
             if start[0] == c"-" and start[1] == c"I":
                 flag = True
             else:
-                number_end(start, stop, &flag)
-                flag = not flag or whole_read(start, at, &whole)
+                number_end(start, walk.stop, &flag)
+                flag = not flag or whole_read(start, walk.at, &whole)
         if flag:
-            names.append(name)
-        at = blanks(at, stop)
-        if at < stop and at[0] == c",":
-            at = blanks(at + 1, stop)
-            if at == stop or at[0] != c'"':
-                return None
-        elif at == stop or at[0] != c"}":
-            return None
-    if at == stop or blanks(at + 1, stop) != stop or _jsonl.INSPECTED in names:
+            names.append(name_of(walk.key, walk.key_stop - walk.key, numbers[walk.count - 1]))
+    if more < 0 or blanks(walk.at, walk.stop) != walk.stop or _jsonl.INSPECTED in names:
         return None
     return tuple(names)

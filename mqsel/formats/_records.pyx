@@ -17,7 +17,7 @@ from libc.string cimport memcmp
 
 from mqsel.formats._decoder cimport FILLED, UNREAD, string_keep
 from mqsel.formats._json cimport (
-    JSONDecoder, float_read, pass_blanks, pass_colon, pass_number, pass_string, pass_value, whole_read
+    JSONDecoder, Walk, float_read, member_next, pass_blanks, pass_number, pass_string, pass_value, whole_read
 )
 from mqsel.machine._values cimport (
     BOOLEAN, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_FLOAT32, MQTYPE_FLOAT64, MQTYPE_INT8, MQTYPE_INT64,
@@ -232,12 +232,10 @@ cdef class RecordDecoder(JSONDecoder):
     ) noexcept:
         """Pass over an object, and note where the values stand that are wanted. Returns its end, or NULL."""
         cdef Member *member
-        cdef const uint8_t *name
-        cdef const uint8_t *end
-        cdef int count = 0
+        cdef Walk walk
+        cdef int more
         cdef int strangers = 0
         cdef int depth = self.enveloped
-        cdef bint escaped
         if level and at[0] == c"n":
             self.seen[level] += 1
             return pass_value(at, stop, limit) if self.seen[level] == 1 else NULL
@@ -246,72 +244,63 @@ cdef class RecordDecoder(JSONDecoder):
         self.seen[level] += 1
         if at[0] != c"{" or self.seen[level] > 1 + (level == 0 and depth != 0):
             return NULL
-        at = pass_blanks(at + 1, stop)
-        if at < stop and at[0] == c"}":
-            return at + 1
-        while at < stop:
-            if at[0] != c'"':
+        walk.at = at + 1
+        walk.stop = stop
+        walk.limit = limit
+        walk.count = 0
+        while True:
+            more = member_next(&walk)
+            if more < 0:
                 return NULL
-            name = at + 1
-            end = pass_string(name, stop, limit, &escaped)
-            if end == NULL or escaped:
-                return NULL
-            at = pass_colon(end + 1, stop)
-            if at == NULL:
-                return NULL
-            count += 1
-            member = self.member(level, name, end - name)
+            if more == 0:
+                break
+            member = self.member(level, walk.key, walk.key_stop - walk.key)
             if member == NULL:
                 strangers += 1
-                at = pass_value(at, stop, limit)
+                walk.at = pass_value(walk.at, stop, limit)
             elif member.action == VALUE:
-                self.places[member.target].at = at
-                at = pass_value(at, stop, limit)
+                self.places[member.target].at = walk.at
+                walk.at = pass_value(walk.at, stop, limit)
             elif member.action == TYPE:
-                self.places[member.target].type_at = at
-                at = pass_value(at, stop, limit)
+                self.places[member.target].type_at = walk.at
+                walk.at = pass_value(walk.at, stop, limit)
             elif member.action == DOWN:
-                at = self.walk(member.target, at, stop, limit)
+                walk.at = self.walk(member.target, walk.at, stop, limit)
             elif member.action == ENVELOPE and not depth:
                 # The last of its members has the record.
-                if self.enveloped & member.target or count > 2:
+                if self.enveloped & member.target or walk.count > 2:
                     return NULL
                 self.enveloped |= member.target
                 if member.target * 2 > self.envelope:
-                    at = self.walk(0, at, stop, limit)
+                    walk.at = self.walk(0, walk.at, stop, limit)
                 else:
-                    at = pass_value(at, stop, limit)
+                    walk.at = pass_value(walk.at, stop, limit)
             else:
                 return NULL
-            if at == NULL:
+            if walk.at == NULL:
                 return NULL
-            at = pass_blanks(at, stop)
-            if at < stop and at[0] == c",":
-                at = pass_blanks(at + 1, stop)
-                continue
-            if at == stop or at[0] != c"}":
-                return NULL
-            if level and count == 1 and strangers == 1 and is_branch(name, end - name):
-                return NULL
-            if level == 0 and not depth and self.enveloped and count != 2:
-                return NULL
-            return at + 1
-        return NULL
+        if level and walk.count == 1 and strangers == 1 and is_branch(walk.key, walk.key_stop - walk.key):
+            return NULL
+        if level == 0 and not depth and self.enveloped and walk.count != 2:
+            return NULL
+        return walk.at
 
     cdef const uint8_t *walk_pairs(
         self, int level, const uint8_t *at, const uint8_t *stop, const uint8_t *limit
     ) noexcept:
         """Pass over a list of objects that have a key and a value each."""
         cdef Member *member
-        cdef const uint8_t *name
-        cdef const uint8_t *end
+        cdef Walk walk
         cdef const uint8_t *key
         cdef const uint8_t *key_stop
         cdef const uint8_t *value
+        cdef int more
         cdef bint escaped
         self.seen[level] += 1
         if self.seen[level] > 1:
             return NULL
+        walk.stop = stop
+        walk.limit = limit
         at = pass_blanks(at + 1, stop)
         if at < stop and at[0] == c"]":
             return at + 1
@@ -319,42 +308,34 @@ cdef class RecordDecoder(JSONDecoder):
             if at[0] != c"{":
                 return NULL
             key = value = NULL
-            while at[0] != c"}":
-                at = pass_blanks(at + 1, stop)
-                if at == stop or at[0] != c'"':
-                    return NULL
-                name = at + 1
-                end = pass_string(name, stop, limit, &escaped)
-                if end == NULL or escaped:
-                    return NULL
-                at = pass_colon(end + 1, stop)
-                if at == NULL:
-                    return NULL
-                if end - name == 3 and memcmp(name, "key", 3) == 0:
-                    key = at + 1
+            walk.at = at + 1
+            walk.count = 0
+            while True:
+                more = member_next(&walk)
+                if more <= 0:
+                    break
+                if walk.key_stop - walk.key == 3 and memcmp(walk.key, "key", 3) == 0:
+                    key = walk.at + 1
                     key_stop = NULL
-                    if at[0] == c'"':
+                    if walk.at[0] == c'"':
                         key_stop = pass_string(key, stop, limit, &escaped)
                     if key_stop == NULL or escaped:
                         return NULL
-                    at = key_stop + 1
+                    walk.at = key_stop + 1
                 else:
-                    if end - name == 5 and memcmp(name, "value", 5) == 0:
-                        value = at
-                    at = pass_value(at, stop, limit)
-                    if at == NULL:
+                    if walk.key_stop - walk.key == 5 and memcmp(walk.key, "value", 5) == 0:
+                        value = walk.at
+                    walk.at = pass_value(walk.at, stop, limit)
+                    if walk.at == NULL:
                         return NULL
-                at = pass_blanks(at, stop)
-                if at == stop or (at[0] != c"," and at[0] != c"}"):
-                    return NULL
-            if key == NULL or value == NULL:
+            if more < 0 or key == NULL or value == NULL:
                 return NULL
             member = self.member(level, key, key_stop - key)
             if member != NULL:
                 if member.action != VALUE:
                     return NULL
                 self.places[member.target].at = value
-            at = pass_blanks(at + 1, stop)
+            at = pass_blanks(walk.at, stop)
             if at == stop:
                 return NULL
             if at[0] == c"]":
@@ -415,35 +396,36 @@ cdef class RecordDecoder(JSONDecoder):
 
     cdef int load_tagged(self, int slot, const uint8_t *stop, const uint8_t *limit) except -1:
         """Read a value of which a member names the type, and another, named by that, has it."""
-        cdef const uint8_t *at = self.places[slot].at
-        cdef const uint8_t *name
-        cdef const uint8_t *end
         cdef const uint8_t *said = NULL
         cdef const uint8_t *found[WORDS]
+        cdef Walk walk
         cdef Word *word
-        cdef int number
-        cdef bint escaped
-        if at[0] != c"{":
+        cdef Py_ssize_t length
+        cdef int number, more
+        walk.at = self.places[slot].at
+        walk.stop = stop
+        walk.limit = limit
+        walk.count = 0
+        if walk.at[0] != c"{":
             return 0
+        walk.at += 1
         for number in range(self.word_count):
             found[number] = NULL
         # It is valid JSON: it was passed over.
-        while at[0] != c"}":
-            at = pass_blanks(at + 1, stop)
-            if at[0] == c"}":
+        while True:
+            more = member_next(&walk)
+            if more <= 0:
                 break
-            name = at + 1
-            end = pass_string(name, stop, limit, &escaped)
-            if escaped:
-                return 0
-            at = pass_colon(end + 1, stop)
-            if end - name == PyBytes_GET_SIZE(self.tag) and memcmp(name, PyBytes_AS_STRING(self.tag), end - name) == 0:
-                said = at
+            length = walk.key_stop - walk.key
+            if length == PyBytes_GET_SIZE(self.tag) and memcmp(walk.key, PyBytes_AS_STRING(self.tag), length) == 0:
+                said = walk.at
             for number in range(self.word_count):
-                if self.words[number].place_length == end - name:
-                    if memcmp(self.words[number].place, name, end - name) == 0:
-                        found[number] = at
-            at = pass_blanks(pass_value(at, stop, limit), stop)
+                if self.words[number].place_length == length:
+                    if memcmp(self.words[number].place, walk.key, length) == 0:
+                        found[number] = walk.at
+            walk.at = pass_value(walk.at, stop, limit)
+        if more < 0:  # a key with escapes
+            return 0
         word = self.word(said, stop, limit)
         if word == NULL:
             return 0

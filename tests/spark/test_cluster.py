@@ -362,11 +362,13 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str, way
     """Two executors with one Python worker each: a worker opens a set once, a file comes once for a session.
 
     Over two jobs of 40 tasks and a stream of four batches. In Spark Connect the stream has a session, and workers, of
-    its own.
+    its own. Thirty changes of a set that is carried leave no file on the driver and none on the executors.
     """
     number, cluster = 800, "local-cluster[2,1,1024]"
     work = kit.folder / "home" / "work"
     before = set(work.glob("*"))
+    old = {str(path) for path in kit.folder.rglob("mqsel-*.set")}  # of tests whose driver was killed
+    arguments = ["routed", number, tmp_path, way] if way == "file" else ["travelling", number, tmp_path, 30]
     if kind == "classic":
         conf = {"spark.pyspark.python": kit.installed, "spark.log.level": "INFO"}
         # Until both executors are there: else one of them may do all.
@@ -374,11 +376,11 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str, way
             "spark.scheduler.minRegisteredResourcesRatio": "1",
             "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{SECONDS}s",
         }
-        command, environ = _submit(kit, cluster, "routed", number, tmp_path, way, **conf), {}
+        command, environ = _submit(kit, cluster, *arguments, **conf), {}
     else:
         pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
         pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
-        command = [sys.executable, kit.folder / "cluster_jobs.py", "routed", number, tmp_path, way]
+        command = [sys.executable, kit.folder / "cluster_jobs.py", *arguments]
         environ = {"MQSEL_REMOTE": cluster, "PYSPARK_PYTHON": str(kit.installed)}
     found = _found(kit, command, tmp_path / "out", **environ)
 
@@ -399,31 +401,11 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str, way
     for log in (application / "0" / "stderr", application / "1" / "stderr"):
         brought = re.findall(r"Executor: Fetching (\S+/mqsel-\S+\.set) ", log.read_text())
         assert len(brought) == len(set(brought)) == sessions * (way == "file"), brought
-
-
-@pytest.mark.parametrize("kind", ["classic", "connect"])
-def test_sets_that_change_leave_no_files(kit: Kit, tmp_path: Path, kind: str) -> None:
-    """Thirty changes of a set leave no file on the driver and none on two executors of a host."""
-    cluster = "local-cluster[2,1,1024]"
-    before = {str(path) for path in kit.folder.rglob("mqsel-*.set")}  # of tests whose driver was killed
-    if kind == "classic":
-        conf = {"spark.pyspark.python": kit.installed}
-        conf |= {
-            "spark.scheduler.minRegisteredResourcesRatio": "1",
-            "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{SECONDS}s",
-        }
-        command, environ = _submit(kit, cluster, "changing", 30, **conf), {}
-    else:
-        pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
-        pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
-        command = [sys.executable, kit.folder / "cluster_jobs.py", "changing", 30]
-        environ = {"MQSEL_REMOTE": cluster, "PYSPARK_PYTHON": str(kit.installed)}
-    found = _found(kit, command, tmp_path / "out", **environ)
-
-    assert found["selected"] == [sum(40 - key for key in range(number + 1)) for number in range(30)]
-    assert len(found["executors"]) == 2
-    left = [[one for one in files if one not in before] for files in (found["driver"], *found["executors"].values())]
-    assert left == [[], [], []]
+    if way == "carried":
+        assert found["selected"] == [sum(40 - key for key in range(number + 1)) for number in range(30)]
+        assert len(found["executors"]) == 2
+        left = [[one for one in some if one not in old] for some in (found["driver"], *found["executors"].values())]
+        assert left == [[], [], []]
 
 
 def test_a_stream_that_is_killed(kit: Kit, tmp_path: Path) -> None:
