@@ -57,24 +57,8 @@ mqsel --help lists all commands, mqsel COMMAND --help what one takes.
 """
 
 # The modules of this folder that have one.
-_COMMANDS = (
-    "match",
-    "route",
-    "why",
-    "check",
-    "lint",
-    "format",
-    "explain",
-    "inspect",
-    "diff",
-    "audit",
-    "contract",
-    "migrate",
-    "selectors",
-    "explore",
-    "test",
-    "completion",
-)
+_COMMANDS = """match route why check lint format explain inspect diff audit contract migrate selectors explore test
+completion""".split()
 
 
 class _CommandParser(argparse.ArgumentParser):

@@ -7,7 +7,7 @@ import sys
 from typing import NamedTuple
 
 from mqsel.cli.report import complain, say
-from mqsel.cli.selectors import AllGiven, Given, columns_of
+from mqsel.cli.selectors import AllGiven, Given, columns_of, place_in_words
 from mqsel.files.framings import shown
 from mqsel.inventory.edit import Document, Rewritten, difference, document_of, indented, rewritten, write
 from mqsel.inventory.entries import Entry
@@ -67,7 +67,7 @@ def rewrite(
             outcome = outcome._replace(refused=outcome.refused + sum(one.text != text for one, text in here))
             continue
         for number, reason in made.refused.items():
-            complain(f"{_place(document.entries[number])}: not written: {reason}")
+            complain(f"{place_in_words(document.entries[number])}: not written: {reason}")
         _show(document, made, do, is_printed=is_printed)
         if made.changed and do == WRITE:
             again = document.again(made.data)
@@ -106,8 +106,7 @@ def _now(one: Given, entry: Entry) -> Given:
     """Return a selector as it stands in the file now."""
     dialect = one.entry.dialect if one.entry is not None else entry.dialect
     text = one.text if entry.selector is None else entry.selector
-    where = f"{shown(entry.file)}:{entry.line}:{entry.column}"
-    return one._replace(where=where, text=text, entry=entry._replace(dialect=dialect))
+    return one._replace(where=place_in_words(entry), text=text, entry=entry._replace(dialect=dialect))
 
 
 def _show(document: Document, made: Rewritten, do: str, *, is_printed: bool) -> None:
@@ -120,10 +119,6 @@ def _show(document: Document, made: Rewritten, do: str, *, is_printed: bool) -> 
             print(line)
     elif do == CHECK:
         for number in made.changed:
-            print(f"{_place(document.entries[number])}: would be written otherwise")
+            print(f"{place_in_words(document.entries[number])}: would be written otherwise")
     elif made.changed:
         say(f"mqsel: {file}: {len(made.changed):,} selector{'s' * (len(made.changed) != 1)} written")
-
-
-def _place(entry: Entry) -> str:
-    return f"{shown(entry.file)}:{entry.line}:{entry.column}"

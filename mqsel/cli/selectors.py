@@ -178,7 +178,7 @@ def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect 
         content = _stdin() if place.path == "-" else None
         for entry in entries_of(place, arguments, dialect, content):
             if entry.text is None and entry.reason:
-                complain(f"{_place(entry)}: {entry.reason}")
+                complain(f"{place_in_words(entry)}: {entry.reason}")
                 made.damaged.append(entry)
             else:
                 made.selectors.append(_of_entry(entry))
@@ -187,14 +187,15 @@ def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect 
     return made
 
 
-def _place(entry: Entry) -> str:
+def place_in_words(entry: Entry) -> str:
+    """Return where a selector stands."""
     return f"{shown(entry.file)}:{entry.line}:{entry.column}"
 
 
 def _of_entry(entry: Entry) -> Given:
     text = entry.selector if entry.text is None else entry.text.value
     assert text is not None
-    return Given(_place(entry), text.replace(HOLE, "…"), PRESETS[entry.dialect], entry)
+    return Given(place_in_words(entry), text.replace(HOLE, "…"), PRESETS[entry.dialect], entry)
 
 
 def entries_of(
@@ -311,7 +312,7 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
     made = {}
     for key, entry in zip(keys_of(entries), entries, strict=True):
         if entry.reason:
-            complain(f"{_place(entry)}: {key}: it cannot be known: {entry.reason}")
+            complain(f"{place_in_words(entry)}: {key}: it cannot be known: {entry.reason}")
         else:
             made[key] = _of_entry(entry)
     return made, bool(read.damaged)
@@ -366,7 +367,7 @@ def _list(arguments: argparse.Namespace) -> int:
                 if arguments.json:
                     print_json(_in_json(entry))
                 elif entry.text is None and entry.reason:
-                    complain(f"{_place(entry)}: {entry.reason}")
+                    complain(f"{place_in_words(entry)}: {entry.reason}")
                 else:
                     print(_line(entry))
             if advance is not None and place.path != "-":
@@ -379,7 +380,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _line(entry: Entry) -> str:
     text = f"({entry.reason})" if entry.selector is None else entry.selector
-    return "\t".join(map(visible, (entry.key, entry.destination, text, _place(entry))))
+    return "\t".join(map(visible, (entry.key, entry.destination, text, place_in_words(entry))))
 
 
 def _in_json(entry: Entry) -> dict[str, object]:

@@ -102,6 +102,12 @@ cdef inline int cursor_field(Cursor *cursor, int64_t *number) noexcept nogil:
     return head & 0x0F
 
 
+cdef inline bint cursor_next(Cursor *cursor, int64_t *number, int *kind) noexcept nogil:
+    """Read the head of the next field. Returns whether there is one; there is none in a footer that is broken."""
+    kind[0] = cursor_field(cursor, number)
+    return kind[0] != 0 and not cursor.is_broken
+
+
 cdef inline uint64_t cursor_list(Cursor *cursor, int *kind) noexcept nogil:
     """Read the head of a list: give how many it has."""
     cdef unsigned char head = cursor_byte(cursor)
@@ -128,10 +134,8 @@ cdef void cursor_skip(Cursor *cursor, int kind, int depth) noexcept nogil:
         cursor.is_broken = True
         cursor.at = cursor.end
     elif kind == STRUCT:
-        inner = cursor_field(cursor, &number)
-        while inner and not cursor.is_broken:
+        while cursor_next(cursor, &number, &inner):
             cursor_skip(cursor, inner, depth + 1)
-            inner = cursor_field(cursor, &number)
     else:
         count = cursor_list(cursor, &inner)
         while count and not cursor.is_broken:
@@ -149,9 +153,9 @@ cdef object cursor_bytes(Cursor *cursor):
 cdef tuple _statistics(Cursor *cursor):
     """Read a Statistics: the number of nulls, the least and the greatest value."""
     cdef int64_t number = 0, nulls = -1
-    cdef int kind = cursor_field(cursor, &number)
+    cdef int kind
     low = high = None
-    while kind and not cursor.is_broken:
+    while cursor_next(cursor, &number, &kind):
         if number == 3 and kind == INT64:
             nulls = cursor_integer(cursor)
         elif number == 5 and kind == BINARY:
@@ -160,7 +164,6 @@ cdef tuple _statistics(Cursor *cursor):
             low = cursor_bytes(cursor)
         else:  # 1 and 2 are older extremes, in an order that was never written down
             cursor_skip(cursor, kind, 0)
-        kind = cursor_field(cursor, &number)
     return nulls, low, high
 
 
@@ -175,15 +178,13 @@ cdef bint _all_are_numbers(Cursor *cursor) noexcept nogil:
     while count and not cursor.is_broken:
         number = 0
         page = encoding = -1
-        kind = cursor_field(cursor, &number)
-        while kind and not cursor.is_broken:
+        while cursor_next(cursor, &number, &kind):
             if number == 1 and kind <= INT64:
                 page = cursor_integer(cursor)
             elif number == 2 and kind <= INT64:
                 encoding = cursor_integer(cursor)
             else:
                 cursor_skip(cursor, kind, 0)
-            kind = cursor_field(cursor, &number)
         if page != DICTIONARY_PAGE and encoding != PLAIN_DICTIONARY and encoding != RLE_DICTIONARY:
             found = False
         count -= 1
@@ -194,9 +195,9 @@ cdef object _column(Cursor *cursor):
     """Read a ColumnMetaData."""
     cdef int64_t number = 0, values = -1
     cdef bint is_dictionary = False
-    cdef int kind = cursor_field(cursor, &number)
+    cdef int kind
     cdef tuple found = (-1, None, None)
-    while kind and not cursor.is_broken:
+    while cursor_next(cursor, &number, &kind):
         if number == 5 and kind == INT64:
             values = cursor_integer(cursor)
         elif number == 12 and kind == STRUCT:
@@ -205,7 +206,6 @@ cdef object _column(Cursor *cursor):
             is_dictionary = _all_are_numbers(cursor)
         else:
             cursor_skip(cursor, kind, 0)
-        kind = cursor_field(cursor, &number)
     return Chunk(values, found[0], found[1], found[2], is_dictionary)
 
 
@@ -223,13 +223,11 @@ cdef list _columns(Cursor *cursor, set wanted):
             cursor_skip(cursor, STRUCT, 0)
         else:
             number = 0
-            kind = cursor_field(cursor, &number)
-            while kind and not cursor.is_broken:
+            while cursor_next(cursor, &number, &kind):
                 if number == 3 and kind == STRUCT:
                     chunk = _column(cursor)
                 else:
                     cursor_skip(cursor, kind, 0)
-                kind = cursor_field(cursor, &number)
         found.append(chunk)
         place += 1
     return found
@@ -254,8 +252,7 @@ def chunks(bytes footer not None, places):
     cursor.at = <const unsigned char *>PyBytes_AS_STRING(footer)
     cursor.end = cursor.at + PyBytes_GET_SIZE(footer)
     cursor.is_broken = False
-    kind = cursor_field(&cursor, &number)
-    while kind and not cursor.is_broken:
+    while cursor_next(&cursor, &number, &kind):
         if number == 4 and kind == LIST:
             count = cursor_list(&cursor, &inner)
             if inner != STRUCT:
@@ -263,16 +260,13 @@ def chunks(bytes footer not None, places):
             while count and not cursor.is_broken:
                 group = []
                 inner_number = 0
-                kind = cursor_field(&cursor, &inner_number)
-                while kind and not cursor.is_broken:
+                while cursor_next(&cursor, &inner_number, &kind):
                     if inner_number == 1 and kind == LIST:
                         group = _columns(&cursor, wanted)
                     else:
                         cursor_skip(&cursor, kind, 0)
-                    kind = cursor_field(&cursor, &inner_number)
                 found.append(group)
                 count -= 1
         else:
             cursor_skip(&cursor, kind, 0)
-        kind = cursor_field(&cursor, &number)
     return None if cursor.is_broken else found

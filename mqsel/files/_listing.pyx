@@ -15,7 +15,9 @@ from libc.stdlib cimport free
 from libc.string cimport memchr, memcmp, memset, strlen
 
 from mqsel.files._text cimport Text, text_put
-from mqsel.formats._json cimport KEYS, JSONDecoder, Walk, is_new, member_next, pass_blanks, pass_string, pass_value
+from mqsel.formats._json cimport (
+    KEYS, JSONDecoder, Walk, is_new, member_next, pass_blanks, pass_string, pass_value, walk_begin
+)
 from mqsel.machine._values cimport BOOLEAN, BYTES, FLOAT32, NULL_VALUE, STRING, Value
 
 from mqsel.errors import cells
@@ -177,10 +179,7 @@ cdef class Lister:
         at = pass_blanks(at, stop)
         if at == stop or at[0] != c"{":
             return False
-        walk.at = at + 1
-        walk.stop = stop
-        walk.limit = limit
-        walk.count = 0
+        walk_begin(&walk, at, stop, limit)
         while True:
             more = member_next(&walk)
             if more <= 0:

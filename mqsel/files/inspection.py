@@ -20,7 +20,7 @@ from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown
 from mqsel.files.listing import ROWS, Form, ending, in_columns
 from mqsel.files.parts import FilePart
-from mqsel.files.run.work import Ask, Broken, Job, of_rows, why
+from mqsel.files.run.work import Ask, Job, of_rows, unit_by_unit
 from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import object_from_json
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR
@@ -70,13 +70,7 @@ class Inspect(Job):
         if self.ask.format != "json" or self.selects.width is not None:
             yield from super().messages(source, path)
             return
-        try:
-            for unit in source:
-                yield from self._block(unit)
-                if self.is_over:
-                    break
-        except FileError as error:
-            yield Broken(why(error))
+        yield from unit_by_unit(source, self, self._block)
         self.counts.lines = self._lister.lines
         self.end()
         yield self.counts

@@ -37,6 +37,14 @@ cdef struct Walk:
     int count                   # members so far
 
 
+cdef inline void walk_begin(Walk *walk, const uint8_t *at, const uint8_t *stop, const uint8_t *limit) noexcept:
+    """Begin behind the brace of an object."""
+    walk.at = at + 1
+    walk.stop = stop
+    walk.limit = limit
+    walk.count = 0
+
+
 cdef int member_next(Walk *walk) noexcept
 cdef bint is_new(Walk *walk, uint32_t *numbers) noexcept
 # What is passed over, for other readers of JSON: where it ends, or NULL if it is not that.

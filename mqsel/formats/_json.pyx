@@ -826,18 +826,18 @@ def property_names(bytes line not None):
     """
     cdef Walk walk
     cdef const uint8_t *start
+    cdef const uint8_t *stop
     cdef uint32_t[KEYS] numbers
     cdef int64_t whole
     cdef int more
     cdef bint flag
     cdef list names = []
     start = <const uint8_t *> PyBytes_AS_STRING(line)
-    walk.stop = walk.limit = start + PyBytes_GET_SIZE(line)
-    start = blanks(start, walk.stop)
-    if start == walk.stop or start[0] != c"{":
+    stop = start + PyBytes_GET_SIZE(line)
+    start = blanks(start, stop)
+    if start == stop or start[0] != c"{":
         return None
-    walk.at = start + 1
-    walk.count = 0
+    walk_begin(&walk, start, stop, stop)
     while True:
         more = member_next(&walk)
         if more <= 0:

@@ -17,7 +17,8 @@ from libc.string cimport memcmp
 
 from mqsel.formats._decoder cimport FILLED, UNREAD, string_keep
 from mqsel.formats._json cimport (
-    JSONDecoder, Walk, float_read, member_next, pass_blanks, pass_number, pass_string, pass_value, whole_read
+    JSONDecoder, Walk, float_read, member_next, pass_blanks, pass_number, pass_string, pass_value,
+    walk_begin, whole_read
 )
 from mqsel.machine._values cimport (
     BOOLEAN, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_FLOAT32, MQTYPE_FLOAT64, MQTYPE_INT8, MQTYPE_INT64,
@@ -244,10 +245,7 @@ cdef class RecordDecoder(JSONDecoder):
         self.seen[level] += 1
         if at[0] != c"{" or self.seen[level] > 1 + (level == 0 and depth != 0):
             return NULL
-        walk.at = at + 1
-        walk.stop = stop
-        walk.limit = limit
-        walk.count = 0
+        walk_begin(&walk, at, stop, limit)
         while True:
             more = member_next(&walk)
             if more < 0:
@@ -299,8 +297,6 @@ cdef class RecordDecoder(JSONDecoder):
         self.seen[level] += 1
         if self.seen[level] > 1:
             return NULL
-        walk.stop = stop
-        walk.limit = limit
         at = pass_blanks(at + 1, stop)
         if at < stop and at[0] == c"]":
             return at + 1
@@ -308,8 +304,7 @@ cdef class RecordDecoder(JSONDecoder):
             if at[0] != c"{":
                 return NULL
             key = value = NULL
-            walk.at = at + 1
-            walk.count = 0
+            walk_begin(&walk, at, stop, limit)
             while True:
                 more = member_next(&walk)
                 if more <= 0:
@@ -402,13 +397,9 @@ cdef class RecordDecoder(JSONDecoder):
         cdef Word *word
         cdef Py_ssize_t length
         cdef int number, more
-        walk.at = self.places[slot].at
-        walk.stop = stop
-        walk.limit = limit
-        walk.count = 0
-        if walk.at[0] != c"{":
+        if self.places[slot].at[0] != c"{":
             return 0
-        walk.at += 1
+        walk_begin(&walk, self.places[slot].at, stop, limit)
         for number in range(self.word_count):
             found[number] = NULL
         # It is valid JSON: it was passed over.

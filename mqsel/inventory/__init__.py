@@ -85,7 +85,8 @@ def read_file(
         return
     if not data or (not place.is_named and not has_words and len(data) > _CHUNK):
         return
-    if not has_words and kind is None and not place.is_named and not _may_be_own(place.path):
+    may_be_own = os.path.splitext(place.path)[1].lower() in _OWN  # noqa: PTH122 (of 100,000 files)
+    if not has_words and kind is None and not place.is_named and not may_be_own:
         return
     text, *_ = text_of(data)
     source = Source(place.path, text)
@@ -118,10 +119,6 @@ def kind_of_file(path: str | os.PathLike[str]) -> str:
     except FileError:
         return ""
     return "parquet" if data.startswith(_PARQUET) else _recognised(place, data, text_of(data)[0], has_words)[0]
-
-
-def _may_be_own(path: str) -> bool:
-    return os.path.splitext(path)[1].lower() in _OWN  # noqa: PTH122 (of 100,000 files)
 
 
 _OWN = {"", ".txt", ".tsv", ".csv", ".sel", ".selectors", ".lst", ".list", ".json", ".jsonl"}

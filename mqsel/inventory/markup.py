@@ -97,14 +97,10 @@ def _element(source: Source, tag: Node, parent: Element) -> Element:
         elif node.type == "Attribute" and len(node.named_children) > 1:
             called, value = node.named_children[0], node.named_children[-1]
             text = source.text(value.start_byte + 1, max(value.start_byte + 1, value.end_byte - 1))
-            called_local = _local(source.content[called.start_byte : called.end_byte])
+            called_local = source.content[called.start_byte : called.end_byte].rpartition(":")[2]
             mark = source.content[value.start_byte : value.start_byte + 1]
             attributes[called_local] = text.decoded("xml '" if mark == "'" else 'xml "')
     return Element(name, attributes, parent)
-
-
-def _local(name: str) -> str:
-    return name.rpartition(":")[2]
 
 
 # ---- rows ----------------------------------------------------------------------------------------------------------
@@ -230,9 +226,9 @@ def _row(
     element: str,
     attribute: str,
     kind: str,
-    owner: Callable[[Element], Element],
     name: str,
     destination: str,
+    owner: Callable[[Element], Element] = _itself,
     holds: Callable[[Element], bool] | None = None,
 ) -> _Place:
     names = {"name": tuple(name.split()), "destination": tuple(destination.split())}
@@ -242,25 +238,24 @@ def _row(
 
 
 _PLACES = (
-    _row("filter|selector", "string", "artemis", _parent, "name", "address queue-name source-queue"),
+    _row("filter|selector", "string", "artemis", "name", "address queue-name source-queue", owner=_parent),
     _row(
         "filter",
         "",
         "artemis",
-        _parent,
         "name",
         "address queue-name",
-        lambda one: one.text.value != "" and _is_artemis(one),
+        owner=_parent,
+        holds=lambda one: one.text.value != "" and _is_artemis(one),
     ),
-    _row("queue-binding|queue", "filter-string", "artemis", _itself, "name", "address"),
-    _row("queue|divert|bridge", "filter", "artemis", _itself, "name", "address divert-address queue-name"),
-    _row("jms-queue|jms-bridge", "selector", "artemis", _itself, "name", ""),
-    _row("filteredDestination", "selector", "activemq", _itself, "name queue topic", "queue topic"),
+    _row("queue-binding|queue", "filter-string", "artemis", "name", "address"),
+    _row("queue|divert|bridge", "filter", "artemis", "name", "address divert-address queue-name"),
+    _row("jms-queue|jms-bridge", "selector", "artemis", "name", ""),
+    _row("filteredDestination", "selector", "activemq", "name queue topic", "queue topic"),
     _row(
         r"(?:in|out)bound(?:Queue|Topic)Bridge",
         "selector",
         "activemq",
-        _itself,
         "name inboundQueueName outboundQueueName inboundTopicName outboundTopicName",
         "inboundQueueName inboundTopicName outboundQueueName outboundTopicName",
     ),
@@ -268,45 +263,44 @@ _PLACES = (
         "selector",
         "",
         "ejb",
-        _parent,
         "name",
         "source-destination",
-        lambda one: _parent(one).name == "messaging-bridge",
+        owner=_parent,
+        holds=lambda one: _parent(one).name == "messaging-bridge",
     ),
     _row(
         "message-selector",
         "",
         "ejb",
-        _parent,
         "ejb-name name",
         "destination-name destination-jndi-name message-destination-link",
+        owner=_parent,
     ),
     _row(
         r"(?:activation-config-property|config-property|init-param|param)-value",
         "",
         "ejb",
-        _bean,
         "ejb-name name activationspec-class",
         "message-destination-link",
-        _is_selector,
+        owner=_bean,
+        holds=_is_selector,
     ),
     _row(
         "property|config-property",
         "value",
         "",
-        _bean,
         "id name",
         "",
-        lambda one: "value" in one.attributes and _is_selector(one) and _bean(one).name != "message",
+        owner=_bean,
+        holds=lambda one: "value" in one.attributes and _is_selector(one) and _bean(one).name != "message",
     ),
-    _row("config-property", "", "ejb", _bean, "id class-name", "", _is_selector),
-    _row("value", "", "spring", lambda one: _bean(_parent(one)), "id name", "", _property_value),
-    _row(".*listener", "selector", "spring", _itself, "id ref method", "destination"),
+    _row("config-property", "", "ejb", "id class-name", "", owner=_bean, holds=_is_selector),
+    _row("value", "", "spring", "id name", "", owner=lambda one: _bean(_parent(one)), holds=_property_value),
+    _row(".*listener", "selector", "spring", "id ref method", "destination"),
     _row(
         ".*(?:channel-adapter|gateway)",
         "selector",
         "spring",
-        _itself,
         "id channel",
         "destination-name destination request-destination-name request-destination",
     ),
@@ -314,16 +308,13 @@ _PLACES = (
         ".*",
         "selector",
         "spring",
-        _itself,
         "id name",
         "destination",
-        lambda one: "selector" in one.attributes and "jms" in one.prefix,
+        holds=lambda one: "selector" in one.attributes and "jms" in one.prefix,
     ),
-    _row("selector", "expression", "spring", _parent, "name", "destination"),
-    _row(
-        ".*", "messageSelector", "", _itself, "id name", "destinationRef destination destinationName destination-name"
-    ),
-    _row(".*", "message-selector", "", _itself, "id name", "destination destination-name"),
+    _row("selector", "expression", "spring", "name", "destination", owner=_parent),
+    _row(".*", "messageSelector", "", "id name", "destinationRef destination destinationName destination-name"),
+    _row(".*", "message-selector", "", "id name", "destination destination-name"),
 )
 
 

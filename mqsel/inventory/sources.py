@@ -196,15 +196,9 @@ def _of_calls(file: SourceFile) -> Iterator[Entry]:
 
 
 # What is no text, and so no selector but a flag or another object: a Boolean for noLocal, a lambda, a new object.
-_NEVER = {
-    "true",
-    "false",
-    "boolean_literal",
-    "lambda_expression",
-    "lambda_literal",
-    "object_creation_expression",
-    "class_literal",
-}
+_NEVER = frozenset(
+    "true false boolean_literal lambda_expression lambda_literal object_creation_expression class_literal".split()
+)
 
 
 def _entry(file: SourceFile, kind: str, node: Node, destination: str, key: str) -> Iterator[Entry]:

@@ -78,19 +78,7 @@ def _is_encodable(text: str, encoding: str) -> bool:
 
 # ---- from the file -------------------------------------------------------------------------------------------------
 
-_LETTERS = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "b": "\b",
-    "f": "\f",
-    "s": " ",
-    "0": "\0",
-    "a": "\a",
-    "v": "\v",
-    "e": "\x1b",
-}
-_LETTERS |= {"N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"}
+_LETTERS = dict(zip("ntrbfs0aveN_LP", "\n\t\r\b\f \0\a\v\x1b\x85\xa0\u2028\u2029", strict=True))
 
 
 def _character(number: int) -> str:

@@ -127,10 +127,6 @@ def read_selector(text: str, dialect: Dialect) -> "Selector":
     return read_anew(text, dialect)
 
 
-def _as_long_as_it_is(dialect: Dialect) -> Dialect:
-    return dialect.replace(max_length=None, max_tokens="any", constant_false="accept")
-
-
 def at_time(selector: "Selector", now: int | None) -> "Selector":
     """Return a selector that is what another one is at a time; the same where it does not read the time.
 
@@ -146,4 +142,5 @@ def at_time(selector: "Selector", now: int | None) -> "Selector":
     text, last = "", 0
     for start, stop in sorted(readings):
         text, last = text + selector.text[last:start] + time, stop
-    return read_anew(text + selector.text[last:], _as_long_as_it_is(selector.dialect))
+    lenient = selector.dialect.replace(max_length=None, max_tokens="any", constant_false="accept")
+    return read_anew(text + selector.text[last:], lenient)

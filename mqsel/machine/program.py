@@ -275,10 +275,6 @@ def _number(value: int) -> bytes:
     return bytes(out)
 
 
-def _zigzag(value: int) -> bytes:
-    return _number(value << 1 if value >= 0 else (-value << 1) - 1)
-
-
 def _text(value: str) -> bytes:
     data = value.encode("utf-8", "surrogatepass")
     return _number(len(data)) + data
@@ -288,7 +284,7 @@ def _constant(value: Constant) -> bytes:
     if isinstance(value, bool):
         return b"t" if value else b"f"
     if isinstance(value, int):
-        return b"i" + _zigzag(value)
+        return b"i" + _number(value << 1 if value >= 0 else (-value << 1) - 1)
     if isinstance(value, float):
         return b"d" + struct.pack("<d", value)
     if isinstance(value, str):
@@ -360,10 +356,6 @@ def _read_float(reader: _Reader) -> float:
     return float(value)
 
 
-def _read_pattern(reader: _Reader) -> Pattern:
-    return Pattern(reader.text(), reader.text() or None)
-
-
 _CONSTANT_READERS: dict[bytes, Callable[[_Reader], Constant]] = {
     b"t": lambda _: True,
     b"f": lambda _: False,
@@ -371,6 +363,6 @@ _CONSTANT_READERS: dict[bytes, Callable[[_Reader], Constant]] = {
     b"d": _read_float,
     b"s": _Reader.text,
     b"x": lambda reader: reader.take(reader.number()),
-    b"p": _read_pattern,
+    b"p": lambda reader: Pattern(reader.text(), reader.text() or None),
     b"S": lambda reader: tuple([reader.text() for _ in range(reader.count())]),
 }

@@ -22,25 +22,14 @@ from mqsel.formats.mqmd import CHARACTER_SETS
 from mqsel.language.dialect import JMS
 from mqsel.language.nodes import Identifier, IsNull
 from mqsel.language.parser import parse
-from mqsel.names import JMS_DESCRIPTOR
+from mqsel.names import JMS_DESCRIPTOR, JMS_SYNONYMS
 from mqsel.selection.providers import body_of
 from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
 
 # Jakarta Messaging §3.4: header fields, by the types of `mqsel.values.TYPE_NAMES`. A delivery mode is the text that
 # selectors compare (§3.8.1.3).
-HEADERS = {
-    "JMSDestination": "string",
-    "JMSDeliveryMode": "string",
-    "JMSMessageID": "string",
-    "JMSTimestamp": "int64",
-    "JMSCorrelationID": "string",
-    "JMSReplyTo": "string",
-    "JMSRedelivered": "boolean",
-    "JMSType": "string",
-    "JMSExpiration": "int64",
-    "JMSDeliveryTime": "int64",
-    "JMSPriority": "int32",
-}
+HEADERS = {name: kind for name, kind in JMS_SYNONYMS.items() if not name.startswith("JMSX")}
+HEADERS["JMSDeliveryTime"] = "int64"
 _DEFAULTS = {"JMSDeliveryMode": "PERSISTENT", "JMSPriority": Int32(4)}  # of a producer: §3.4.2, §3.4.10
 _MODES = ("NON_PERSISTENT", "PERSISTENT")
 # §3.5.9: the two of the JMSX… that a client sets; the others are the provider's.

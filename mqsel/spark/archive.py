@@ -19,9 +19,9 @@ from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.matcher import Matcher
-from mqsel.spark.audience import refuse_streams
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.planning import arrow_layout, check_batches, plan
+from mqsel.spark.profiling import refuse_streams
 from mqsel.spark.raw import MessageColumn, inspected, message_text, where
 from mqsel.spark.ship import as_utf8, groups, guard
 from mqsel.values import TYPES

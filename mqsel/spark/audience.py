@@ -19,7 +19,7 @@ from mqsel.names import joined, parted
 from mqsel.spark import sets
 from mqsel.spark.columns import Layout, Place
 from mqsel.spark.planning import arrow_layout
-from mqsel.spark.profiling import state_of
+from mqsel.spark.profiling import refuse_streams, state_of
 from mqsel.spark.raw import MessageColumn, where
 from mqsel.spark.route import Selectors, as_set, key_type, planned, sources_of
 from mqsel.spark.ship import groups, guard, read_anyhow, table
@@ -184,14 +184,6 @@ def profile_set(
     written = [(one.key, one.selected, one.unknown, one.mismatched, one.missing or None) for one in outcomes]
     described = f"key {kind}, selected bigint, unknown bigint, mismatched bigint, missing string"
     return SetProfile(total, tuple(outcomes), faulty, rows.sparkSession.createDataFrame(written, described))
-
-
-def refuse_streams(rows: Any, what: str) -> None:
-    """Raise ArgumentError for what is no DataFrame with an end."""
-    if getattr(rows, "isStreaming", True):
-        raise ArgumentError(
-            f"{what} needs all rows: found a stream, or rows of no DataFrame", hint=f"take {what} of one batch"
-        )
 
 
 # ---- on the executors ------------------------------------------------------------------------------------------------

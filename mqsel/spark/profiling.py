@@ -113,10 +113,7 @@ def profile(
     """
     whole = as_selector(selector, dialect)
     held = where(properties, types)
-    if getattr(rows, "isStreaming", True):
-        raise ArgumentError(
-            "a profile needs all rows: found a stream, or rows of no DataFrame", hint="profile one batch"
-        )
+    refuse_streams(rows, "a profile")
     asked = _of_messages(whole, rows, held) if isinstance(held, MessageColumn) else _of_columns(whole, rows, held)
     # Counted from the conditions themselves: as columns of a projection, each would be a variable of one method that
     # soon is too large for Java's compiler.
@@ -136,6 +133,14 @@ def profile(
     noted, note = numbers if asked.more else (0, None)
     texts = {name: _texts(one) for name, one in asked.held.items()}
     return reported(whole, total, made, seen, texts=texts, noted=noted, note=note or "", noun="row")
+
+
+def refuse_streams(rows: Any, what: str) -> None:
+    """Raise ArgumentError for what is no DataFrame with an end."""
+    if getattr(rows, "isStreaming", True):
+        raise ArgumentError(
+            f"{what} needs all rows: found a stream, or rows of no DataFrame", hint=f"take {what} of one batch"
+        )
 
 
 def _spread(counted: _Counted, size: int, rest: int, total: int, numbers: Iterator[int]) -> list[int]:

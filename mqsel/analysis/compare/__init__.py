@@ -80,15 +80,6 @@ class Known(NamedTuple):
         return counted(answer(self.machine, message))
 
 
-@functools.lru_cache(512)
-def known(text: str, dialect: Dialect) -> Known:
-    """Read a selector, or remember it.
-
-    Raises: SelectorError.
-    """
-    return made(text, dialect)
-
-
 def made(text: str, dialect: Dialect) -> Known:
     """Read a selector.
 
@@ -96,6 +87,9 @@ def made(text: str, dialect: Dialect) -> Known:
     """
     selector = read_selector(text, dialect)
     return Known(selector, normal(selector), Machine(lower(optimize(selector))))
+
+
+known = functools.lru_cache(512)(made)
 
 
 def taken(given: str | Machine, dialect: Dialect | str) -> Known:

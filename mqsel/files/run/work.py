@@ -266,6 +266,17 @@ def in_files(
 # ---- the loop ----------------------------------------------------------------------------------------------------
 
 
+def unit_by_unit(source: Iterable[Any], taker: Any, take: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
+    """Yield what is made of each block of messages, until the taker `is_over`; last, why the rest cannot be read."""
+    try:
+        for unit in source:
+            yield from take(unit)
+            if taker.is_over:
+                break
+    except FileError as error:
+        yield Broken(why(error))
+
+
 class Job:
     """What is done with the messages of one part of a file.
 
@@ -503,13 +514,7 @@ class Match(Job):
     def messages(self, source: Iterable[Any], path: str = "-") -> Iterator[Any]:
         sifter, decoder, missing = self.sifter(path)
         tally = self.counts
-        try:
-            for unit in source:
-                yield from sifter.sift(unit)
-                if sifter.is_over:
-                    break
-        except FileError as error:
-            yield Broken(why(error))
+        yield from unit_by_unit(source, sifter, sifter.sift)
         tally.lines, tally.messages, tally.selected = sifter.lines, sifter.messages, sifter.selected
         tally.unknown, tally.skipped, tally.noted = sifter.unknown, sifter.skipped, decoder.noted
         tally.missing, tally.unread = missing + Counter(sifter.missing()), +Counter(decoder.unread)
@@ -715,13 +720,7 @@ class Why(Job):
             self.selects, self._decoder, judge, complain, note, None, None,
             counting=True, raising=self.ask.raising, counter=counter,
         )  # fmt: skip
-        try:
-            for unit in source:
-                yield from sifter.sift(unit)
-                if sifter.is_over:
-                    break
-        except FileError as error:
-            yield Broken(why(error))
+        yield from unit_by_unit(source, sifter, sifter.sift)
         account.lines = sifter.lines
         self.end()
         yield account
