@@ -594,7 +594,7 @@ class Waiting:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("step", ["added", "removed", "shown"])
 def test_a_fork_during_a_change(step: str) -> None:
-    """Invariant: a change that another thread had begun at a fork has no effect in the child, which can change the set."""
+    """Invariant: what another thread was changing at a fork is as before in the child, which can change the set."""
     selectors: SelectorSet[Any] = SelectorSet({1: "a = 1", 2: "a = 1 AND b IS NULL"})
     key = Waiting()
     act: Callable[[], Any] = {

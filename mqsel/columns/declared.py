@@ -84,14 +84,14 @@ def _converted(column: pa.Array, name: str, decimals: str | None, timestamps: st
     has_words = pa.types.is_dictionary(kind)
     if has_words:
         kind = kind.value_type
-    is_time = timestamps is not None and pa.types.is_timestamp(kind)
-    if not is_time and (decimals is None or not pa.types.is_decimal(kind)):
+    unit = None if timestamps is None or not pa.types.is_timestamp(kind) else _UNITS[timestamps]
+    if unit is None and (decimals is None or not pa.types.is_decimal(kind)):
         return column
     if has_words:
         column = pc.take(column.dictionary, column.indices)  # a word that no row has does not count
     try:
-        if is_time:
-            return column.cast(pa.timestamp(_UNITS[timestamps], kind.tz)).cast(pa.int64())
+        if unit is not None:
+            return column.cast(pa.timestamp(unit, kind.tz)).cast(pa.int64())
         if decimals == "double":
             # By way of the text, which is rounded once: Arrow's own cast to double is off by a unit now and then.
             return column.cast(pa.string()).cast(pa.float64())

@@ -50,6 +50,7 @@ cdef uint32_t PLACES_END = 0xFFFFFFF0     # places are below
 MAGIC = b"mqselidx"
 FORMAT = 1
 
+
 # ---- turns -------------------------------------------------------------------------------------------------------
 
 cdef Py_ssize_t forks = 0   # through which this process came
@@ -86,7 +87,6 @@ cdef class Turn:
         lock = self.lock
         lock.acquire()
         return lock
-
 
 
 # ---- compaction: segments merged, without what was removed from them, and segments with other places ----------------

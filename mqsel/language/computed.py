@@ -568,10 +568,14 @@ def _shown(value: Any) -> str:
     return f"{'-' * sign}{whole}.{rest.rstrip('0') or '0'}"
 
 
+_WHOLE = re.compile(r"[+-]?\d+")  # digits of any script, each a char of Java
 _DOUBLE = re.compile(
-    r"[\x00-\x20]*[+-]?(NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)[\x00-\x20]*"
+    r"[\x00-\x20]*(?:"
+    r"(?P<name>[+-]?(?:NaN|Infinity))"
+    r"|(?P<decimal>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?"
+    r"|(?P<hexadecimal>[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?"
+    r")[\x00-\x20]*"
 )
-_SPACE = "".join(map(chr, range(33)))
 
 
 def _parsed(beside: Any, text: str) -> Any:
@@ -580,13 +584,18 @@ def _parsed(beside: Any, text: str) -> Any:
         return text.lower() == "true"
     if isinstance(beside, int):
         bits = 31 if type(beside) is Int32 else 63
-        is_number = re.fullmatch("[+-]?[0-9]+", text) is not None
+        is_number = _WHOLE.fullmatch(text) is not None and max(text) <= "\uffff"
         number = int(text) if is_number and len(text) < 400 else 1 << 64
         return type(beside)(number) if -(1 << bits) <= number < 1 << bits else _ERR
-    if _DOUBLE.fullmatch(text) is None:
+    found = _DOUBLE.fullmatch(text)
+    if found is None:
         return _ERR
-    plain = text.strip(_SPACE)
-    return float(plain if plain.endswith(("N", "y")) else plain.rstrip("fFdD"))
+    if found["hexadecimal"]:
+        try:
+            return float.fromhex(found["hexadecimal"])
+        except OverflowError:
+            return -math.inf if found["hexadecimal"].startswith("-") else math.inf
+    return float(found["name"] or found["decimal"])
 
 
 def _quotient(sign: str, left: Any, right: Any) -> float:

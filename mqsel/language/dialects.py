@@ -688,21 +688,24 @@ class Product(NamedTuple):
 
 
 _FILTER = "src/main/java/org/apache/activemq/filter"
+_CONTROL = "control characters up to U+000F behind the escape of LIKE"
 PRODUCTS: dict[str, Product] = {
     "ACTIVEMQ": Product(
         "ActiveMQ Classic 6.3.1",
         f"apache/activemq, activemq-client: src/main/grammar/SelectorParser.jj, {_FILTER}",
-        "functions (REGEX, INLIST, MAKELIST, SPLIT, REPLACE), XPATH, XQUERY, the prefix convert_string_expressions:",
+        "functions (REGEX, INLIST, MAKELIST, SPLIT, REPLACE), XPATH, XQUERY, the prefix convert_string_expressions:, "
+        f"{_CONTROL}",
     ),
     "ARTEMIS": Product(
         "Artemis 2.56.0",
         "apache/artemis, artemis-selector: src/main/javacc, src/main/java/org/apache/activemq/artemis/selector/filter",
-        "XPATH, XQUERY, the prefix convert_string_expressions:",
+        f"XPATH, XQUERY, the prefix convert_string_expressions:, {_CONTROL}",
     ),
     "QPID_BROKER_J": Product(
         "Qpid Broker-J 10.1.0",
         "apache/qpid-broker-j, broker-core: src/main/grammar/SelectorParser.jj, "
         "src/main/java/org/apache/qpid/server/filter",
+        _CONTROL,
     ),
     "QPID_CPP": Product(
         "qpid-cpp 62aaa4cd, by its recorded answers",

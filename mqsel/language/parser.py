@@ -590,6 +590,13 @@ class _Parser:
                 span=(self.starts[self.at - 1], self.stops[self.at - 1]),
                 hint="name one character that takes the special meaning from _ and %, as in ESCAPE '\\'",
             )
+        # These engines write \x and one digit into a regular expression, which most of the time is none.
+        escapes = self.dialect.like_escapes
+        if escape and escapes in ("wild", "dropped_runs"):
+            for one in re.findall(f"(?s){re.escape(escape)}(.)", pattern):
+                if one < "\x10" and (one == escape or escapes == "dropped_runs"):
+                    span = self.starts[at], self.stops[at]
+                    raise not_modelled(self.text, span, f"U+{ord(one):04X} behind an escape")
 
     def listed(self, last: Node) -> Node:
         """Return the IN whose list closes here."""

@@ -70,10 +70,7 @@ def wildcards(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[
         if character != escape:
             found.append((character, character in ("%", "_")))
         elif following and (dialect.like_escapes not in ("wildcards", "wild") or following in ("%", "_", escape)):
-            # Broker-J escapes a UTF-16 code unit: two halves, which no text has apart.
-            halves = following > "\uffff" and dialect.like_escapes == "dropped_runs"
-            units = _halves(following) if halves else following
-            found += [(one, False) for one in units]
+            found += [(one, False) for one in _written(following, dialect)]
             at += 1
         elif not dialect.like_escapes.startswith("dropped"):
             found.append((character, character in ("%", "_") and dialect.like_escapes != "wildcards"))
@@ -94,10 +91,17 @@ def is_escape(text: str, dialect: Dialect) -> bool:
     return len(text.encode("utf-8", "surrogatepass") if dialect.like_units == "bytes" else text) == 1
 
 
-def _halves(character: str) -> str:
-    """Return the surrogates of a character beyond U+FFFF."""
-    units = character.encode("utf-16-be")
-    return "".join(chr(int.from_bytes(units[at : at + 2], "big")) for at in (0, 2))
+def _written(character: str, dialect: Dialect) -> str:
+    """Return what a character behind an escape stands for."""
+    if dialect.like_escapes not in ("wild", "dropped_runs") or character <= "\xff":
+        return character
+    # Broker-J escapes a UTF-16 code unit: two halves, which no text has apart.
+    if character > "\uffff":
+        units = character.encode("utf-16-be")
+        return "".join(chr(int.from_bytes(units[at : at + 2], "big")) for at in (0, 2))
+    # These engines write \x and all its digits into a regular expression, which reads two of them.
+    digits = f"{ord(character):x}"
+    return chr(int(digits[:2], 16)) + digits[2:]
 
 
 def is_simple(parts: Sequence[tuple[str, bool]], dialect: Dialect) -> bool:

@@ -6,6 +6,7 @@ product selects nothing, and does not say which of both it is.
 
 from __future__ import annotations
 
+import fractions
 import functools
 import math
 import operator
@@ -437,13 +438,25 @@ def _parsed(kind: str, value: Value) -> Value:
         return "boolean", text.lower() == "true"
     if kind in ("int", "long"):
         half = 1 << (31 if kind == "int" else 63)
-        if re.fullmatch(r"[+-]?[0-9]+", text) and -half <= int(text) < half:
+        if re.fullmatch(r"[+-]?\d+", text) and max(map(ord, text)) < 1 << 16 and -half <= int(text) < half:
             return kind, int(text)
         raise Failed
-    if re.fullmatch(
-        r"[\x00-\x20]*[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)[\x00-\x20]*", text
-    ):
-        return "double", float(text.strip("".join(map(chr, range(33)))).rstrip("fFdD" if "nfinity" not in text else ""))
+    trimmed = text.strip("".join(map(chr, range(33))))
+    if re.fullmatch(r"[+-]?(?:NaN|Infinity)", trimmed):
+        return "double", float(trimmed)
+    digits = trimmed[:-1] if trimmed[-1:] in ("f", "F", "d", "D") else trimmed
+    if re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", digits):
+        return "double", float(digits)
+    base, power, exponent = digits.lower().partition("p")
+    sign, _, figures = base.partition("0x")
+    whole, _, rest = figures.partition(".")
+    is_whole = re.fullmatch("[0-9a-f]+", whole + rest) and re.fullmatch("[+-]?[0-9]+", exponent)
+    if power and sign in ("", "+", "-") and is_whole and figures.count(".") < 2:
+        value = fractions.Fraction(int(whole + rest, 16)) * fractions.Fraction(2) ** (int(exponent) - 4 * len(rest))
+        try:
+            return "double", float(-value if sign == "-" else value)
+        except OverflowError:
+            return "double", -math.inf if sign == "-" else math.inf
     raise Failed
 
 
@@ -465,7 +478,8 @@ def _pattern(product: Product, pattern: str, escape: str | None) -> re.Pattern:
         place += 1
         if char == escape and ((following and product.escapes == "any") or following in ("%", "_", escape)):
             never = product.collapses and following > "\uffff"  # Broker-J escapes half of it
-            parts.append("(?!)" if never else re.escape(following))
+            is_hex = following > "\xff" and product.grammar in ("activemq", "artemis", "qpid-broker-j")
+            parts.append("(?!)" if never else rf"\x{ord(following):x}" if is_hex else re.escape(following))
             place += 1
         elif char == escape and product.escapes == "any" and product.grammar != "rabbitmq-jms":
             continue  # one at the end is dropped

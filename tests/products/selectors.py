@@ -31,7 +31,7 @@ _WORDS = (
     "AND OR NOT BETWEEN LIKE IN IS NULL TRUE FALSE ESCAPE EXISTS UTC() CONTAINS XPATH ( ) , + - * / % = <> < >= !="
     " a i5 'a' '%' 5 0 -1 1.5 .5 5. 1e3 0x1F 07 08 10L 2F \"a\" [a] a.b $a _a -- /* */ # ; é"
 ).split(" ")
-_ESCAPES = ("", "", "!", "%", "_", "\\", "a", "''", "!!")
+_ESCAPES = ("", "", "!", "%", "_", "\\", "a", "''", "!!", "\u0461")
 
 
 class Selectors:
@@ -92,7 +92,7 @@ class Selectors:
         if draw < 0.88 and self.product == "rocketmq":
             return f"{left} {negated}{rng.choice(('CONTAINS', 'STARTSWITH', 'ENDSWITH'))} {rng.choice(_TEXTS[:5])}"
         if draw < 0.88:
-            pattern = "".join(rng.choices("abc%_%!5éx\\.", k=rng.randint(0, 5)))
+            pattern = "".join(rng.choices("abc%_%!5éx\\.\u0461", k=rng.randint(0, 5)))
             escape = rng.choice(_ESCAPES)
             return f"{left} {negated}LIKE '{pattern}'" + (f" ESCAPE '{escape.strip(chr(39))}'" if escape else "")
         return f"{left} IS {rng.choice(('', 'NOT '))}NULL"
@@ -144,6 +144,24 @@ def _value(rng: random.Random) -> tuple[str, object]:
             ("double", rng.choice((2.5, 0.1, 5.0, 0.0, -0.0, 2.0**53, 1e300, 1e-7, math.inf, math.nan))),
             ("boolean", rng.random() < 0.5),
             *[("string", rng.choice(("abc", "a", "5", "", "red", "a_b", "it's", "true", "2.5", "B", "x")))] * 2,
-            ("string", rng.choice(("a\nb", "é", "\U0001f600", "\uffff", "100%", "a\\b"))),
+            (
+                "string",
+                rng.choice(
+                    (
+                        "a\nb",
+                        "é",
+                        "\U0001f600",
+                        "\uffff",
+                        "F1",
+                        "aF1",
+                        "100%",
+                        "a\\b",
+                        "\u0665",
+                        "-\uff15",
+                        "0x5p0",
+                        " 0X.ap3d",
+                    )
+                ),
+            ),
         )
     )
