@@ -57,8 +57,24 @@ mqsel --help lists all commands, mqsel COMMAND --help what one takes.
 """
 
 # The modules of this folder that have one.
-_COMMANDS = """match route why check lint format explain inspect diff audit contract migrate selectors explore test
-completion""".split()
+_COMMANDS = (
+    "match",
+    "route",
+    "why",
+    "check",
+    "lint",
+    "format",
+    "explain",
+    "inspect",
+    "diff",
+    "audit",
+    "contract",
+    "migrate",
+    "selectors",
+    "explore",
+    "test",
+    "completion",
+)
 
 
 class _CommandParser(argparse.ArgumentParser):

@@ -80,16 +80,24 @@ KINDS: dict[str, dict[int, str | None]] = {
 
 # What the fields may be, §3.2.1 and §3.2.4. Some senders write a text for a symbol, or the other way round.
 FIELD_KINDS = {
-    field: tuple(kinds.split())
-    for kinds, fields in (
-        ("boolean", "durable first-acquirer"),
-        ("unsigned", "priority ttl delivery-count group-sequence"),
-        ("text unsigned uuid binary", "message-id correlation-id"),
-        ("binary", "user-id"),
-        ("text", "to subject reply-to content-type content-encoding group-id reply-to-group-id"),
-        ("time", "absolute-expiry-time creation-time"),
-    )
-    for field in fields.split()
+    "durable": ("boolean",),
+    "priority": ("unsigned",),
+    "ttl": ("unsigned",),
+    "first-acquirer": ("boolean",),
+    "delivery-count": ("unsigned",),
+    "message-id": ("text", "unsigned", "uuid", "binary"),
+    "user-id": ("binary",),
+    "to": ("text",),
+    "subject": ("text",),
+    "reply-to": ("text",),
+    "correlation-id": ("text", "unsigned", "uuid", "binary"),
+    "content-type": ("text",),
+    "content-encoding": ("text",),
+    "absolute-expiry-time": ("time",),
+    "creation-time": ("time",),
+    "group-id": ("text",),
+    "group-sequence": ("unsigned",),
+    "reply-to-group-id": ("text",),
 }
 
 # ---- properties --------------------------------------------------------------------------------------------------
