@@ -45,6 +45,7 @@ cdef enum:
     MAX_ROOTS = 4            # truth values that are asked for
     FEW_ROWS = 8             # so many rows the machine evaluates before a kernel has begun
     LEAST_PART = 1 << 18     # rows for which a thread pays: to begin takes 50 us, 50,000 rows of W1
+    MOST_PARTS = 1 << 16     # whatever number of threads is asked for
     NO_ANSWER = 4            # in place of a truth value: no document says which it is
 
 # What is asked for, in the order of asking: a row that has one truth value is not asked for the next.
@@ -63,7 +64,8 @@ cdef class Plan:
     cdef bint has_clock
     cdef object form             # the normal form; None before a kernel is made
     cdef dict kernels            # truth values that are asked for -> Kernel, or why the machine goes row by row
-    # A schema of pyarrow, and the places of its columns that may be read, None for all: one tuple, as threads set it.
+    # A schema of pyarrow, the places of its columns that may be read, None for all, and the capsule of the schema of
+    # these, None before a batch was exported: one tuple, as threads set it.
     cdef tuple places
 
 
@@ -88,19 +90,24 @@ cdef Plan plan_of(Machine machine):
     return machine.plan
 
 
-cdef object narrowed(Machine machine, Plan plan, batch):
-    """Return a batch or table of pyarrow without the columns that are not read: each takes 0.3 us to export."""
+cdef tuple places_in(Machine machine, Plan plan, schema):
+    """Return the places of a Plan for a schema of pyarrow. Each column that is not read takes 0.3 us to export."""
     cdef tuple known = plan.places
-    schema = batch.schema
-    if known is None or not schema.equals(known[0]):
-        try:
-            names = schema.names
-        except UnicodeDecodeError:
-            return batch
-        places = may_be_read(names, machine.program.slots, core_of(machine.program.dialect).naming)
-        # Without a column a table has no chunks, and so no rows.
-        known = plan.places = (schema, None if len(places) == len(names) else places or [0])
-    return batch if known[1] is None else batch.select(known[1])
+    # Metadata count: they make extension types, which are not read.
+    if known is None or not schema.equals(known[0], True):
+        places = None
+        if known is not None and schema.equals(known[0]):
+            places = known[1]
+        else:
+            try:
+                names = schema.names
+            except UnicodeDecodeError:
+                return (schema, None, None)
+            places = may_be_read(names, machine.program.slots, core_of(machine.program.dialect).naming)
+            # Without a column a table has no chunks, and so no rows.
+            places = None if len(places) == len(names) else places or [0]
+        known = plan.places = (schema, places, None)
+    return known
 
 
 # ---- the kernels of a machine ------------------------------------------------------------------------------------
@@ -359,10 +366,13 @@ def truth_batch(Machine machine not None, batch, now=None, threads=None):
     return answers(pyarrow, machine, plan_of(machine), batch, asked, threads)
 
 
+cdef dict _modules = sys.modules
+
+
 def library(caller: str):
     """Import pyarrow."""
     try:
-        return sys.modules.get("pyarrow") or import_module("pyarrow")
+        return _modules.get("pyarrow") or import_module("pyarrow")
     except ImportError as error:
         raise wordings.package_missing(caller, "pyarrow", "arrow") from error
 
@@ -371,44 +381,58 @@ cdef object answers(pyarrow, Machine machine, Plan plan, batch, tuple asked, thr
     """Answer for one chunk after the other, and join what they gave: all that is asked for but TRUE is null."""
     cdef Batch columns
     cdef bytes known, values
+    cdef list bits
     cdef list found = []
-    if threads is None:
-        threads = pyarrow.cpu_count()
-    elif not isinstance(threads, int) or threads < 1:
+    cdef tuple places = None
+    cdef bint is_batch = isinstance(batch, pyarrow.RecordBatch)
+    cdef int most = 0
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
         raise ArgumentError(f"threads is {threads!r}: expected a number from 1 on")
-    if isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table)):
-        batch = narrowed(machine, plan, batch)
+    if is_batch or isinstance(batch, pyarrow.Table):
+        places = places_in(machine, plan, batch.schema)
+        if places[1] is not None:
+            batch = batch.select(places[1])
     for chunk in chunks(pyarrow, batch):
         try:
-            columns = Batch(plan.names, chunk)
-            values, *nulls = bits_where(machine, columns, asked, FEW_ROWS, threads)
+            columns = Batch(plan.names, chunk, places[2] if is_batch else None)
+            if is_batch and places[2] is None:
+                plan.places = (places[0], places[1], columns.capsules[0])
+            if columns.rows >= 2 * LEAST_PART:
+                most = min(pyarrow.cpu_count() if threads is None else threads, MOST_PARTS)
+            bits = bits_where(machine, columns, asked, FEW_ROWS, most)
+            values = bits[0]
             known = None
-            if nulls and any([null.count(0) < len(null) for null in nulls]):
-                known = outside(nulls)
+            if len(bits) > 1 and any([null.count(0) < len(null) for null in bits[1:]]):
+                known = outside(bits[1:])
         except PropertyTypeError as error:
             if error.index is not None:
                 error.index += sum(map(len, found))
             raise
+        slice_of, from_buffers, boolean, buffer = builders(pyarrow)
         if known is None and 0 < columns.rows <= 8:
-            found.append(patterns(pyarrow).slice(8 * values[0], columns.rows))
+            found.append(slice_of(8 * values[0], columns.rows))
         else:
-            buffers = [None if known is None else pyarrow.py_buffer(known), pyarrow.py_buffer(values)]
-            found.append(pyarrow.Array.from_buffers(pyarrow.bool_(), columns.rows, buffers))
+            buffers = [None if known is None else buffer(known), buffer(values)]
+            found.append(from_buffers(boolean, columns.rows, buffers))
     if len(found) == 1:
         return found[0]
     return pyarrow.concat_arrays([pyarrow.array([], pyarrow.bool_()), *found])
 
 
-cdef object _patterns = None
+cdef tuple _builders = None
 
 
-cdef object patterns(pyarrow):
-    """Return an array of all answers of eight rows: to slice it takes 0.5 us, to build one of few rows 1.2."""
-    global _patterns
-    if _patterns is None:
-        bits = pyarrow.py_buffer(bytes(range(256)))
-        _patterns = pyarrow.Array.from_buffers(pyarrow.bool_(), 2048, [None, bits], null_count=0)
-    return _patterns
+cdef tuple builders(pyarrow):
+    """Return what makes answers of pyarrow: a name of a module takes 30 ns to look up.
+
+    The first slices an array of all answers of eight rows: that takes 0.5 us, to build one of few rows 1.2.
+    """
+    global _builders
+    if _builders is None:
+        from_buffers, boolean, buffer = pyarrow.Array.from_buffers, pyarrow.bool_(), pyarrow.py_buffer
+        patterns = from_buffers(boolean, 2048, [None, buffer(bytes(range(256)))], null_count=0)
+        _builders = (patterns.slice, from_buffers, boolean, buffer)
+    return _builders
 
 
 cdef bytes outside(list bitmaps):
@@ -429,11 +453,14 @@ cdef bytes outside(list bitmaps):
 cpdef object chunks(pyarrow, batch):
     """Return the arrays of a batch with an ``__arrow_c_array__``. Errors of its producer become ours."""
     try:
-        if isinstance(batch, (pyarrow.RecordBatch, pyarrow.Table, pyarrow.Array, pyarrow.ChunkedArray)):
+        is_batch = isinstance(batch, pyarrow.RecordBatch)
+        if is_batch or isinstance(batch, (pyarrow.Table, pyarrow.Array, pyarrow.ChunkedArray)):
             # Microseconds: holds the last offsets against the sizes of the buffers, which the interface does not give.
             # Without rows pyarrow refuses slices of views that came by the interface, and nothing is read.
             if len(batch):
                 batch.validate()
+        if is_batch:
+            return (batch,)
         if isinstance(batch, pyarrow.ChunkedArray):  # a reader of its stream takes no structs that are null or sliced
             return batch.chunks or [pyarrow.nulls(0, batch.type)]
         if hasattr(batch, "__arrow_c_array__"):

@@ -1,7 +1,7 @@
 # Arrow's C Data Interface, and a column of it.
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from mqsel.machine._values cimport Value
 
@@ -30,6 +30,15 @@ cdef struct ArrowArray:
     ArrowArray *dictionary
     void (*release)(ArrowArray *) noexcept
     void *private_data
+
+
+# *Arrow columnar format, The Arrow C device data interface*.
+cdef struct ArrowDeviceArray:
+    ArrowArray array
+    int64_t device_id
+    int32_t device_type          # 1: memory that the processor reads
+    void *sync_event
+    int64_t[3] reserved
 
 
 cdef enum ColumnKind:
@@ -76,7 +85,9 @@ cdef struct Column:
 # The columns of a batch that are read: one for each property.
 cdef class Batch:
     cdef list names              # of the columns, which point to them
+    cdef dict places             # name of a property -> number of its column
     cdef tuple capsules          # own what the columns point into
+    cdef ArrowDeviceArray exported     # or this does, of a batch whose schema was kept
     # While the batch is read the two structs say that they were released: who takes the data over in the meantime, as
     # the interface lets everybody do, would free them. Their callbacks are kept here, and given back in the end.
     cdef ArrowSchema *schema
@@ -101,7 +112,6 @@ cdef class Batch:
 # A row of a batch, as a message.
 cdef class RowMessage:
     cdef Batch batch
-    cdef dict places             # name of a property -> number of its column
     cdef int64_t row
 
 

@@ -4,7 +4,12 @@ __pyx_capi__: dict[str, object]
 
 @final
 class Batch:
-    def __new__(cls, asked: tuple[list[str], list[bytes], list[bytes | None], list[bool]], batch: object) -> Batch: ...
+    def __new__(
+        cls,
+        asked: tuple[list[str], list[bytes], list[bytes | None], list[bool], dict[str, int]],
+        batch: object,
+        schema_kept: object = None,
+    ) -> Batch: ...
 
 @final
 class RowMessage:

@@ -238,7 +238,7 @@ cdef int kind_of(ArrowSchema *schema) except -2:
     if schema.format == NULL or extension_name(schema) is not None:
         return -1
     for place in range(<int> (sizeof(FORMATS) // sizeof(FormatRow))):
-        if strcmp(FORMATS[place].format, schema.format) == 0:
+        if FORMATS[place].format[0] == schema.format[0] and strcmp(FORMATS[place].format, schema.format) == 0:
             kind = FORMATS[place].kind
             if schema.dictionary == NULL:
                 return kind
@@ -341,27 +341,31 @@ cdef class Batch:
     Args:
         asked: which, see `names_asked`.
         batch: anything with ``__arrow_c_array__`` whose array is a struct.
+        schema_kept: the capsule of an equal schema: then of this batch, which is pyarrow's, only the array is exported.
     """
 
-    def __cinit__(self, tuple asked not None, batch):
+    def __cinit__(self, tuple asked not None, batch, schema_kept=None):
         cdef list names, paths, others, fold
         cdef ArrowSchema *schema
         cdef ArrowArray *array
         cdef Column *column
         cdef Py_ssize_t slot
-        names, paths, others, fold = asked
+        names, paths, others, fold, self.places = asked
         self.names = names
-        self.capsules = capsules_of(batch)
+        self.capsules = capsules_of(batch, schema_kept, &self.exported)
         schema = <ArrowSchema *> PyCapsule_GetPointer(self.capsules[0], b"arrow_schema")
-        array = <ArrowArray *> PyCapsule_GetPointer(self.capsules[1], b"arrow_array")
-        if schema.release == NULL or array.release == NULL:
-            raise wordings.not_a_batch(batch, "its data were released")
-        self.schema = schema
-        self.array = array
-        self.release_schema = schema.release
-        self.release_array = array.release
-        schema.release = NULL
-        array.release = NULL
+        if schema_kept is not None:
+            array = &self.exported.array
+        else:
+            array = <ArrowArray *> PyCapsule_GetPointer(self.capsules[1], b"arrow_array")
+            if schema.release == NULL or array.release == NULL:
+                raise wordings.not_a_batch(batch, "its data were released")
+            self.schema = schema
+            self.array = array
+            self.release_schema = schema.release
+            self.release_array = array.release
+            schema.release = NULL
+            array.release = NULL
         if not is_struct(schema):
             raise wordings.not_a_batch(batch, f"it is of the Arrow type {type_name(schema)}")
         if not 0 <= array.length < FAR:
@@ -387,6 +391,8 @@ cdef class Batch:
         if self.array != NULL:
             self.schema.release = self.release_schema
             self.array.release = self.release_array
+        if self.exported.array.release != NULL:
+            self.exported.array.release(&self.exported.array)
 
     cdef Column *new_column(self, name, int kind, int64_t offset, int64_t rows) except NULL:
         cdef Column *column = <Column *> calloc(1, sizeof(Column))
@@ -510,9 +516,14 @@ cdef class Batch:
         return 0
 
 
-cdef tuple capsules_of(object batch):
-    """Ask a batch for its two capsules, which release what they hold when they go."""
+cdef tuple capsules_of(object batch, object schema_kept, ArrowDeviceArray *exported):
+    """Ask a batch for its two capsules, which release what they hold when they go; for the array alone, see Batch."""
     try:
+        if schema_kept is not None:
+            batch._export_to_c_device(<size_t> exported)
+            if exported.device_type != 1:
+                raise NotImplementedError("its data are where the processor does not read")
+            return (schema_kept,)
         schema, array = batch.__arrow_c_array__()
     except MemoryError:
         raise
@@ -531,11 +542,13 @@ cdef tuple names_asked(list names, list others, list fold):
         others: the other spelling of each, or None.
         fold: for each whether case does not count in its name.
     """
+    cdef Py_ssize_t place
     return (
         names,
         [spelling(name.casefold() if folds else name) for name, folds in zip(names, fold, strict=True)],
         [None if other is None else spelling(other) for other in others],
         fold,
+        {name: place for place, name in enumerate(names)},
     )
 
 
@@ -602,13 +615,12 @@ cdef class RowMessage:
 
     def __cinit__(self, Batch batch not None):
         self.batch = batch
-        self.places = {name: place for place, name in enumerate(batch.names)}
 
     def get(self, name, default=None):
         """Return the value of a property, None if the row has none."""
         cdef Value value
         cdef PyObject *owner = NULL
-        cdef Py_ssize_t place = self.places[name]
+        cdef Py_ssize_t place = self.batch.places[name]
         try:
             column_load(self.batch.columns[place], self.row, self.row, &value, &owner)
             return value_python(&value)

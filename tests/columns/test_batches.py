@@ -50,6 +50,47 @@ def test_columns_that_are_not_read() -> None:
             assert matcher.truth_batch(made[:3]).null_count == unknown, names
 
 
+def test_schemas_by_turns() -> None:
+    """Invariant: whatever schemas came before, the columns of a batch are read by its own, or refused."""
+    rng = random.Random("kept")
+    matcher, want = mqsel.compile("a = 2 OR s = 'x'"), [False, True, True]
+    uuid = {b"ARROW:extension:name": b"uuid"}
+    columns = {"a": pa.array([1, 2, None]), "s": pa.array(["y", None, "x"]), "t": pa.array([None] * 3)}
+    plain = pa.record_batch(columns)
+    batches = [
+        plain,
+        pa.record_batch(columns),
+        plain.replace_schema_metadata({"of": "nobody"}),
+        pa.record_batch({**columns, "a": pa.array([1, 2, None], pa.int8())}),
+        pa.record_batch({**columns, "s": columns["s"].dictionary_encode()}),
+        pa.record_batch({**columns, "s": columns["s"].cast("string_view")}),
+        plain.select(["s", "a"]),
+        plain.rename_columns(["t", "s", "a"]),
+        plain.cast(pa.schema([pa.field("a", pa.int64(), metadata=uuid), *[*plain.schema][1:]])),
+    ]
+    for _ in range(200):
+        which = rng.randrange(len(batches))
+        batch = batches[which][rng.randrange(2) :]  # of the same schema, but another batch
+        if which == len(batches) - 1:
+            with pytest.raises(PropertyTypeError, match="column 'a' has the Arrow type uuid"):
+                matcher.match_batch(batch)
+        else:
+            renamed = [False, False, True] if which == len(batches) - 2 else want
+            assert matcher.match_batch(batch).to_pylist() == renamed[-len(batch) :]
+
+
+def test_what_was_exported_is_released() -> None:
+    """Batches whose schema is known are not held once they are answered for."""
+    matcher = mqsel.compile("a > 1 AND b = 'x'")
+    schema = pa.schema({"a": pa.int64(), "b": pa.string(), "c": pa.int64()})
+    for number in range(20):
+        matcher.match_batch(pa.record_batch([[number], ["x"], [0]], schema=schema))
+        allocated = pa.total_allocated_bytes()
+        if number == 0:
+            before = allocated  # with the schema, which is held
+    assert allocated == before
+
+
 def test_what_small_batches_show_is_kept() -> None:
     """Batches of a block each order the parts of a selector as one large batch does; the answers stay the same."""
     matcher, rows = mqsel.compile("a > 0 AND b > 0 AND (c = 'x' OR c = 'y' OR a = b)"), 3 * BLOCK
