@@ -47,7 +47,8 @@ cdef extern from "_loops.h" nogil:
     int views_look_once(
         const uint8_t *views, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *bits, uint8_t *mask
     )
-    int words_bits(const void *, int rows, uint64_t count, int64_t only, uint64_t few, uint64_t *words)
+    int words_bits(const void *, int width, int rows, uint64_t count, int64_t only, uint64_t few, uint64_t *words)
+    int within_bits(const int64_t *values, int rows, int64_t low, int64_t high, uint64_t *words)
     int views_bits(
         const uint8_t *, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *seen, uint64_t *words
     )
@@ -347,11 +348,9 @@ cdef bint dictionary_bits(
     ColumnBlock *reader, int64_t only, uint64_t few, int64_t start, int rows, uint64_t *bits
 ) noexcept nogil:
     """Find the rows as bits at once, where one loop can, and return whether it did."""
+    cdef const IntegerLoops *loops = &INTEGER_LOOPS[reader.column.index - INT8S]
     cdef uint64_t count = <uint64_t> reader.column.inner.rows
-    cdef int index = reader.column.index
-    if (index != INT32S and index != UINT32S) or (only < 0 and count > 32):
-        return False
-    return words_bits(integers_at(reader, &INTEGER_LOOPS[index - INT8S], start), rows, count, only, few, bits)
+    return words_bits(integers_at(reader, loops, start), loops.width, rows, count, only, few, bits)
 
 
 # ---- texts -------------------------------------------------------------------------------------------------------
@@ -529,10 +528,18 @@ cdef int views_take(ColumnBlock *reader, Needle *needle, int64_t start, int rows
 
 
 cdef bint column_bits(ColumnBlock *reader, ValueSet *values, int64_t start, int rows, uint64_t *bits) noexcept nogil:
-    """Find the rows of one short text in views, of which there is no other test, as bits; return whether it could."""
+    """Find the rows as bits at once, where one loop can, and return whether it did.
+
+    That is of integers of 64 bits in an interval, and of one short text in views, of which there is no other test.
+    """
     cdef TextSet *texts = &values.strings if reader.kind == TEXT_VIEWS else &values.bytes
     cdef Needle *needle = &texts.points[0]
+    cdef Interval *interval = values.integers
     cdef uint64_t seen = 0
+    if reader.kind == INT64S and values.integer_count == 1:
+        return within_bits(
+            <const int64_t *> reader.column.values + reader.column.offset + start, rows, interval.low, interval.high, bits
+        )
     if not is_view(reader.kind) or reader.leaves != 1 or texts.count != 1 or texts.pattern_count != 0:
         return False
     if needle.size > SHORT_VIEW or not views_bits(

@@ -734,9 +734,11 @@ cdef int run_truths(BatchRun *call, int64_t start, int rows, int by_null, uint8_
     cdef bint is_any = True
     cdef int number, found
     block_begin(call)
-    every_row(left, rows)
+    if call.root_count > 1:
+        every_row(left, rows)
     for number in range(call.root_count):
-        memcpy(mine, left, words * 8)
+        if number > 0:
+            memcpy(mine, left, words * 8)
         if number == by_null:
             is_any = nulls_among(call, start, rows, mine)
         # The first reads what the machine would read, and so finds what is damaged.
@@ -746,9 +748,12 @@ cdef int run_truths(BatchRun *call, int64_t start, int rows, int by_null, uint8_
             return found
         if found > 0:
             those = term_bits(call, call.roots[number])
-            words_and(mine, those, words)
-            memcpy(bits[number] + start // 8, mine, (rows + 7) >> 3)
-            is_any = words_and_not(left, those, words)
+            if number > 0:
+                words_and(mine, those, words)
+                those = mine
+            memcpy(bits[number] + start // 8, those, (rows + 7) >> 3)
+            if call.root_count > 1:
+                is_any = words_and_not(left, those, words)
         else:
             memset(bits[number] + start // 8, 0, (rows + 7) >> 3)
             is_any = True

@@ -35,6 +35,8 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #define AVX2 __attribute__((target("avx2"), unused)) static
+#define INLINE __attribute__((target("avx2"), always_inline, unused)) static inline
+#define BIT_OF _mm256_set1_epi64x((int64_t) 0x8040201008040201ull) /* the bit of each number of up to 7 */
 #define HAS_AVX2 __builtin_cpu_supports("avx2")
 #endif
 
@@ -430,37 +432,90 @@ WORDS_OF(uint8_t) WORDS_OF(uint16_t) WORDS_OF(uint32_t) WORDS_OF(uint64_t)
 /* what packing two by two leaves in the wrong half */
 #define IN_TURN(vector) _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
 
-/* The same as bits, of indices of four bytes, with one word that has a 1 or 32 words at most: 1.5 -> 0.9 instructions a
-   row. Asks for the next block by the way. */
-AVX2 int words_bits_avx2(const uint32_t *indices, int rows, uint64_t count, int64_t only, uint64_t few,
-                         uint64_t *words) {
-    uint32_t turned = 0, most[8], top = 0;
-    uint8_t *bits = (uint8_t *) words;
-    int i = 0;
-    for (int k = 0; k < 32; k++) turned |= (uint32_t) (few >> k & 1) << (31 - k);
-    __m256i table = _mm256_set1_epi32((int) turned), one = _mm256_set1_epi32((int) only), all = _mm256_setzero_si256();
+/* 32 numbers as bytes; what is none of 0 to 127 as a greater one. */
+INLINE __m256i bytes_at(const uint8_t *from, int width) {
+    const __m256i *at = (const __m256i *) from;
+    __m256i first = _mm256_loadu_si256(at);
+    if (width == 1) return first;
+    if (width == 2) return _mm256_permute4x64_epi64(_mm256_packs_epi16(first, _mm256_loadu_si256(at + 1)), 0xd8);
+    return IN_TURN(_mm256_packs_epi16(_mm256_packs_epi32(first, _mm256_loadu_si256(at + 1)),
+                                      _mm256_packs_epi32(_mm256_loadu_si256(at + 2), _mm256_loadu_si256(at + 3))));
+}
+
+/* The same as bits, of few words: a byte is looked up as a byte of `few` and a bit of that. 1.4 -> 0.7 instructions a row.
+   Asks for the next block by the way. */
+INLINE int words_bits_of(const uint8_t *indices, int width, int rows, uint64_t count, uint64_t few, uint64_t *words) {
+    uint8_t last[128] = {0}, most[32], top = 0;
+    uint32_t *bits = (uint32_t *) words;
+    __m256i all = _mm256_setzero_si256(), seven = _mm256_set1_epi8(7), table = _mm256_set1_epi64x((int64_t) few);
     words[((rows + 63) >> 6) - 1] = 0;
-    for (; i + 32 <= rows; i += 32) {
-        __m256i part[4];
-        fetch_ahead(indices + rows + i, 128);
-        for (int k = 0; k < 4; k++) {
-            __m256i at = _mm256_loadu_si256((const __m256i *) (indices + i + 8 * k));
-            all = _mm256_max_epu32(all, at);
-            part[k] = only >= 0 ? _mm256_cmpeq_epi32(at, one) : _mm256_sllv_epi32(table, at); /* its bit to the top */
-        }
-        part[0] = _mm256_packs_epi16(_mm256_packs_epi32(part[0], part[1]), _mm256_packs_epi32(part[2], part[3]));
-        top = (uint32_t) _mm256_movemask_epi8(IN_TURN(part[0]));
-        memcpy(bits + (i >> 3), &top, 4);
+    for (int i = 0; i < rows; i += 32) {
+        const uint8_t *from = indices + width * i;
+        if (rows - i < 32)
+            from = memcpy(last, from, (size_t) (width * (rows - i)));
+        else
+            fetch_ahead(from + width * rows, 32 * width);
+        __m256i at = bytes_at(from, width), bit = _mm256_shuffle_epi8(BIT_OF, _mm256_and_si256(at, seven));
+        all = _mm256_max_epu8(all, at);
+        at = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(at, 3), seven));
+        bits[i >> 5] = (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(at, bit), bit));
     }
     _mm256_storeu_si256((__m256i *) most, all);
-    top = 0;
-    for (int k = 0; k < 8; k++) top = top > most[k] ? top : most[k];
-    for (; i < rows; i++) {
-        uint32_t at = indices[i];
-        top = top > at ? top : at;
-        bits[i >> 3] |= (uint8_t) ((only >= 0 ? at == (uint32_t) only : at < 32 && few >> at & 1) << (i & 7));
+    for (int k = 0; k < 32; k++) top = top > most[k] ? top : most[k];
+    return top < count;
+}
+
+AVX2 int words_bits_avx2(const uint8_t *indices, int width, int rows, uint64_t count, uint64_t few, uint64_t *words) {
+    return width == 1 ? words_bits_of(indices, 1, rows, count, few, words)
+         : width == 2 ? words_bits_of(indices, 2, rows, count, few, words)
+                      : words_bits_of(indices, 4, rows, count, few, words);
+}
+
+/* Of a larger dictionary, in which one word alone has a 1, by indices of four bytes. */
+AVX2 int word_bits_avx2(const uint32_t *indices, int rows, uint64_t count, int64_t only, uint64_t *words) {
+    uint32_t last[8] = {0}, most[8], top = 0;
+    uint8_t *bits = (uint8_t *) words;
+    __m256i one = _mm256_set1_epi32((int) only), all = _mm256_setzero_si256();
+    words[((rows + 63) >> 6) - 1] = 0;
+    for (int i = 0; i < rows; i += 8) {
+        const uint32_t *from = indices + i;
+        if (rows - i < 8)
+            from = memcpy(last, from, sizeof *from * (size_t) (rows - i));
+        else
+            fetch_ahead(from + rows, 32);
+        __m256i at = _mm256_loadu_si256((const __m256i *) from);
+        all = _mm256_max_epu32(all, at);
+        bits[i >> 3] = (uint8_t) _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(at, one)));
     }
-    return top < count || rows == 0;
+    _mm256_storeu_si256((__m256i *) most, all);
+    for (int k = 0; k < 8; k++) top = top > most[k] ? top : most[k];
+    return top < count;
+}
+
+/* Which numbers are from `low` to `high`: their distance from `low`, of 64 bits without a sign, tells. */
+AVX2 void within_bits_avx2(const int64_t *values, int rows, int64_t low, int64_t high, uint64_t *words) {
+    int64_t last[32] = {0};
+    uint32_t *bits = (uint32_t *) words;
+    __m256i shift = _mm256_set1_epi64x((int64_t) ((1ull << 63) - (uint64_t) low));
+    __m256i most = _mm256_set1_epi64x((int64_t) ((uint64_t) high - (uint64_t) low + (1ull << 63)));
+    __m256i pairs = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
+                                     0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+    words[((rows + 63) >> 6) - 1] = 0;
+    for (int i = 0; i < rows; i += 32) {
+        const int64_t *from = values + i;
+        __m256i part[8];
+        if (rows - i < 32)
+            from = memcpy(last, from, sizeof *from * (size_t) (rows - i));
+        else
+            fetch_ahead(from + rows, 256);
+        for (int k = 0; k < 8; k++)
+            part[k] = _mm256_cmpgt_epi64(
+                _mm256_add_epi64(_mm256_loadu_si256((const __m256i *) (from + 4 * k)), shift), most);
+        for (int k = 0; k < 4; k++) part[k] = _mm256_packs_epi32(part[2 * k], part[2 * k + 1]);
+        part[0] = _mm256_packs_epi16(_mm256_packs_epi16(part[0], part[1]), _mm256_packs_epi16(part[2], part[3]));
+        part[0] = _mm256_shuffle_epi8(_mm256_permute4x64_epi64(part[0], 0xd8), pairs);
+        bits[i >> 5] = ~(uint32_t) _mm256_movemask_epi8(part[0]);
+    }
 }
 
 /* As `views_look_once`, as bits: 10.6 -> 3.9 instructions a row. */
@@ -500,11 +555,22 @@ AVX2 int views_bits_avx2(const uint8_t *views, int rows, const uint64_t *kept, c
 }
 #endif
 
-/* Whether the processor can, and all indices are of a word. */
-UNUSED static int words_bits(const void *indices, int rows, uint64_t count, int64_t only, uint64_t few,
+/* Whether the processor can, and all indices are of a word; `width` bytes have each. */
+UNUSED static int words_bits(const void *indices, int width, int rows, uint64_t count, int64_t only, uint64_t few,
                              uint64_t *words) {
 #ifdef AVX2
-    return HAS_AVX2 && words_bits_avx2(indices, rows, count, only, few, words);
+    if (HAS_AVX2 && count <= FEW_WORDS && width <= 4) return words_bits_avx2(indices, width, rows, count, few, words);
+    return HAS_AVX2 && only >= 0 && width == 4 && word_bits_avx2(indices, rows, count, only, words);
+#else
+    return 0;
+#endif
+}
+
+/* Whether the processor can. */
+UNUSED static int within_bits(const int64_t *values, int rows, int64_t low, int64_t high, uint64_t *words) {
+#ifdef AVX2
+    if (HAS_AVX2) within_bits_avx2(values, rows, low, high, words);
+    return HAS_AVX2;
 #else
     return 0;
 #endif
@@ -777,14 +843,13 @@ AVX2 void codes_bits_avx2(const uint8_t *codes, int rows, const uint64_t *few, u
     __m256i low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) few));
     __m256i high = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) (few + 2)));
     __m256i seven = _mm256_set1_epi8(7), most = _mm256_set1_epi8(31);
-    __m256i one = _mm256_set1_epi64x((int64_t) 0x8040201008040201ull);
     words[((rows + 63) >> 6) - 1] = 0;
     for (int i = 0; i < rows; i += 32) {
         __m256i code = _mm256_loadu_si256((const __m256i *) (codes + i));
         __m256i at = _mm256_and_si256(_mm256_srli_epi16(code, 3), most);
         __m256i byte = _mm256_blendv_epi8(_mm256_shuffle_epi8(low, at), _mm256_shuffle_epi8(high, at),
                                           _mm256_slli_epi16(at, 3)); /* from the sixteenth byte on */
-        __m256i bit = _mm256_shuffle_epi8(one, _mm256_and_si256(code, seven));
+        __m256i bit = _mm256_shuffle_epi8(BIT_OF, _mm256_and_si256(code, seven));
         bits[i >> 5] = (uint32_t) _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_and_si256(byte, bit), bit));
     }
 }

@@ -337,6 +337,23 @@ def test_dictionaries_of_all_sizes(form: str, count: int) -> None:
             assert truths(compiled(text), batch) == want, text
 
 
+def test_intervals_of_int64() -> None:
+    """Invariant: an integer is in an interval, with whatever ends, just where Python says so, in blocks of any size."""
+    rng = random.Random("intervals")
+    ends = [-(2**63), -(2**63) + 1, -5, -1, 0, 1, 7, 2**63 - 2, 2**63 - 1]
+    for _ in range(200):
+        numbers = [rng.choice([None, *ends, rng.choice(ends) // 2]) for _ in range(rng.randrange(9, 80))]
+        batch = batch_of(n=pa.array([0, *numbers], pa.int64())[1:])
+        low, high = rng.choice(ends), rng.choice(ends)
+        for text, of in (
+            (f"n BETWEEN {low} AND {high}", lambda n, low=low, high=high: low <= n <= high),
+            (f"n >= {low}", lambda n, low=low: n >= low),
+            (f"n <= {high}", lambda n, high=high: n <= high),
+            (f"n = {low}", lambda n, low=low: n == low),
+        ):
+            assert truths(compiled(text), batch) == [None if n is None else of(n) for n in numbers], text
+
+
 def test_few_rows() -> None:
     """Invariant: match_batch(batch[:n]) = match_batch(batch)[:n], for few rows and many, in several threads."""
     rng = random.Random("few")
