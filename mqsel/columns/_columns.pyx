@@ -535,11 +535,11 @@ cdef bint column_bits(ColumnBlock *reader, ValueSet *values, int64_t start, int 
     cdef TextSet *texts = &values.strings if reader.kind == TEXT_VIEWS else &values.bytes
     cdef Needle *needle = &texts.points[0]
     cdef Interval *interval = values.integers
+    cdef const int64_t *numbers
     cdef uint64_t seen = 0
     if reader.kind == INT64S and values.integer_count == 1:
-        return within_bits(
-            <const int64_t *> reader.column.values + reader.column.offset + start, rows, interval.low, interval.high, bits
-        )
+        numbers = <const int64_t *> reader.column.values + reader.column.offset + start
+        return within_bits(numbers, rows, interval.low, interval.high, bits)
     if not is_view(reader.kind) or reader.leaves != 1 or texts.count != 1 or texts.pattern_count != 0:
         return False
     if needle.size > SHORT_VIEW or not views_bits(
