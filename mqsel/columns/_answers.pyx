@@ -57,6 +57,8 @@ cdef tuple _TWO = (TRUE, UNKNOWN)
 cdef tuple _THREE = (TRUE, UNKNOWN, ERR)
 cdef tuple _ONE_OR_NONE = (TRUE, NO_ANSWER)
 
+cdef dict _modules = sys.modules
+
 
 @cython.final
 cdef class Plan:
@@ -380,9 +382,6 @@ def truth_batch(Machine machine not None, batch, now=None, threads=None):
     return answers(pyarrow, machine, plan_of(machine), batch, asked, threads)
 
 
-cdef dict _modules = sys.modules
-
-
 def library(caller: str):
     """Import pyarrow."""
     try:
@@ -395,8 +394,7 @@ cdef object answers(pyarrow, Machine machine, Plan plan, batch, tuple asked, thr
     """Answer for one chunk after the other, and join what they gave: all that is asked for but TRUE is null."""
     cdef Batch columns
     cdef bytes known, values
-    cdef list bits
-    cdef list found = []
+    cdef list bits, found = []
     cdef tuple places = None
     cdef bint is_batch = isinstance(batch, pyarrow.RecordBatch)
     cdef int most = 0
