@@ -8,7 +8,6 @@ A node's static kind follows from its class alone, so the tree stays as parsed; 
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, cast
@@ -102,15 +101,19 @@ def check(
     """
     node = order[-1]
     names: dict[str, str] = {}
+    rules = dialect.headers
+    known = _READ[rules]
     for part in order:
         if type(part) is Identifier:
             name = field(part, 0)
             if name not in names:
-                read = _read(name, dialect.headers)
+                read = known.get(name) or _read(name, rules)
                 if not isinstance(read, str):
                     raise _no_property(part, read, text, dialect)
-                names[name] = read
-    if dialect.headers == "folded":
+                if len(known) >= _REMEMBERED:
+                    known.clear()
+                names[name] = known[name] = read
+    if rules == "folded":
         first: dict[str, str] = {}
         names = {name: first.setdefault(name.casefold(), read) for name, read in names.items()}
     try:
@@ -150,8 +153,9 @@ def may_err(order: Sequence[Node]) -> bool:
         kind = type(node)
         if kind is Literal:
             continue
-        place = 2 if kind is Identifier else 4 if kind is Comparison else _OTHER.get(kind)  # the commonest at once
-        if kind in _FAILING if place is None else field(node, place) is _ERR:
+        # The commonest at once.
+        place = 2 if kind is Identifier else 4 if kind is Comparison else _OTHER.get(kind, -1)
+        if kind in _FAILING if place < 0 else field(node, place) is _ERR:
             return True
     return False
 
@@ -248,8 +252,11 @@ def _no_property(
     return errors.SelectorSyntaxError(found, selector=text, span=identifier.span, hint=hint)
 
 
-# Selectors have the same names again and again.
-@functools.lru_cache(4096)
+# Selectors have the same names again and again: by rules, what some of those that may be read are.
+_READ: dict[str, dict[str, str]] = {rules: {} for rules in _PROBLEMS}
+_REMEMBERED = 4096
+
+
 def _read(name: str, rules: str) -> str | tuple[str, str]:
     """Return the property that a name reads, or what is wrong with the name and what to do.
 
@@ -332,7 +339,7 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
     root = order[-1]
     for node in order:
         kind = type(node)
-        if kind in _SOUND:
+        if kind is Identifier or kind is Literal:
             continue
         # Most of the others are sound at the first look.
         if kind is Comparison:
@@ -346,10 +353,12 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
                 continue
         elif kind is And or kind is Or or kind is Not:
             for operand in field(node, 0) if kind is not Not else (field(node, 0),):
-                if type(operand) not in _CONDITIONS:
+                if type(operand) is not Comparison and type(operand) not in _CONDITIONS:
                     break
             else:
                 continue
+        elif kind in _SOUND:
+            continue
         row = operator_of(node)
         assert row is not None
         wanted = row.operands

@@ -4,18 +4,21 @@ cimport cython
 
 from mqsel._rows cimport row
 
+cdef int _OTHER, _SPACE, _NAME, _STRING, _DIGIT, _ONE, _TWO
+
 
 @cython.locals(
     at=cython.Py_ssize_t,
     start=cython.Py_ssize_t,
     size=cython.Py_ssize_t,
     one=cython.Py_UCS4,
-    what=cython.Py_UCS4,
+    what=cython.int,
+    point=cython.Py_ssize_t,
     number=cython.longlong,
     is_doubled=cython.bint,
     is_last=cython.bint,
-    classes=str,
-    parts=str,
+    classes=bytes,
+    parts=bytes,
     known=dict,
     names=dict,
     kinds=list,

@@ -178,8 +178,8 @@ class _Lexicon(
             ("words", re.Pattern[str]),
             ("known", dict[str, str]),
             ("reserved", frozenset[str]),
-            ("classes", str),
-            ("parts", str),
+            ("classes", bytes),
+            ("parts", bytes),
             ("names", dict[str, str]),
         ],
     )
@@ -254,7 +254,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
     ascii_characters = [*map(chr, range(128))]
     classes = [_class_of(one, words, symbols) for one in ascii_characters]
     parts = ["n" if words.match(f"a{one}").end() == 2 else "-" for one in ascii_characters]  # type: ignore[union-attr]
-    return _Lexicon(words, known, reserved, "".join(classes), "".join(parts), {})
+    return _Lexicon(words, known, reserved, "".join(classes).encode(), "".join(parts).encode(), {})
 
 
 def _class_of(one: str, words: re.Pattern[str], symbols: dict[str, str]) -> str:
@@ -341,6 +341,11 @@ def scan(text: str, dialect: Dialect) -> Tokens:
     return columns
 
 
+# The classes of characters that a lexicon has.
+_OTHER, _SPACE, _NAME, _STRING, _DIGIT, _ONE, _TWO = b"-sn'd12"
+_SHORT = 300  # digits of an approximate number that is in any range
+
+
 def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
     """Read the tokens from a place on, but for the end; types of locals stand in lexer.pxd."""
     known, classes, parts, names = lexicon.known, lexicon.classes, lexicon.parts, lexicon.names
@@ -354,15 +359,15 @@ def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
         start = at
         one = text[at]
         at += 1
-        what = classes[ord(one)] if one < "\x80" else "-"
-        if what == "s":
+        what = classes[ord(one)] if one < "\x80" else _OTHER
+        if what == _SPACE:
             continue
         kind: str | None = None
         value: Any = None
-        if what == "n":
+        if what == _NAME:
             while at < size:
                 one = text[at]
-                if one >= "\x80" or parts[ord(one)] != "n":
+                if one >= "\x80" or parts[ord(one)] != _NAME:
                     break
                 at += 1
             # Behind a point the name may go on, and so it may with a letter that is not of ASCII.
@@ -371,7 +376,7 @@ def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
                 kind = names.get(value)
                 if kind is None:
                     kind = _kind_of_name(text, (start, at), value, lexicon, dialect)
-        elif what == "'":
+        elif what == _STRING:
             is_doubled = False
             at = text.find("'", at)
             while at >= 0 and kind is None:
@@ -384,17 +389,25 @@ def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
             if is_doubled:
                 value = value.replace("''", "'")
             at += 1
-        elif what == "d":
+        elif what == _DIGIT:
             number = ord(one) - 48
             while at < size and "0" <= text[at] <= "9" and at - start < 18 and number > 0:
                 number = number * 10 + ord(text[at]) - 48
                 at += 1
+            point = at
+            if number > 0 and at + 1 < size and text[at] == "." and "0" <= text[at + 1] <= "9":
+                at += 2
+                while at < size and "0" <= text[at] <= "9":
+                    at += 1
             if at == size or (text[at] < "\x80" and not text[at].isalnum() and text[at] not in "_$."):
-                kind, value = "exact", number
-        elif what == "1":
+                if at == point:
+                    kind, value = "exact", number
+                elif at - start < _SHORT:
+                    kind, value = "approximate", float(text[start:at])
+        elif what == _ONE:
             value = one
             kind = known[value]
-        elif what == "2":
+        elif what == _TWO:
             value = text[start : start + 2]
             kind = known.get(value)
             if kind is None:

@@ -370,8 +370,8 @@ class _Parser:
             kind = kinds[self.at]
             if chains and strength == PREDICATE and self.grammar.order in (binary.get(kind), tests.get(kind)):
                 kind = _REST
-            if kind in binary:
-                binding = binary[kind]
+            binding = binary.get(kind, 0)
+            if binding:
                 top = self.stack[-1]
                 limit = binding - chains if chains and PREDICATE <= binding < SUM else binding
                 if top.strength > limit:

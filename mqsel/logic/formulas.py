@@ -19,10 +19,11 @@ except ModuleNotFoundError:
 
 from mqsel.language.nodes import Arithmetic, Computed, Identifier, Literal, Node, children, walk
 from mqsel.language.operators import FAILING
-from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, TEST, Values, common, outside, unite
+from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, TEST, Values
 
 if not cython.compiled:
-    from mqsel.language.nodes import row
+    from mqsel.language.nodes import field, row
+    from mqsel.logic.sets import common, outside, unite
 
 
 class Leaf(NamedTuple):
@@ -170,11 +171,14 @@ def all_of(parts: Iterable[Formula]) -> Formula:
 
 def _flat(connective: _Connective, parts: Iterable[Formula]) -> Formula:
     """Join formulas, with one leaf for each subject where its set can be written; parts stay in order."""
+    listed = [*parts]
+    if _is_flat(connective, listed):
+        return listed[0] if len(listed) == 1 else row(connective, (tuple(listed),))
     neutral, decisive = (ALWAYS, NEVER) if connective is All else (NEVER, ALWAYS)
     # What is said of one subject, or of two, or by one object, stands where it is said first.
     groups: dict[object, Formula] = {}
     several: dict[object, list[Formula]] = {}
-    for part in parts:
+    for part in listed:
         for one in part.parts if type(part) is connective else (part,):
             if type(one) is Leaf:
                 key: object = id(one.subject)
@@ -198,6 +202,31 @@ def _flat(connective: _Connective, parts: Iterable[Formula]) -> Formula:
                 if one is not neutral:
                     joined.append(one)
     return neutral if not joined else joined[0] if len(joined) == 1 else row(connective, (tuple(joined),))
+
+
+def _is_flat(connective: _Connective, parts: list[Formula]) -> bool:
+    """Report whether some parts are few, and leaves and groups of the other connective of which no two can be joined.
+
+    Most are: a fifth of the time.
+    """
+    size = len(parts)
+    if not 0 < size <= _FEW:
+        return False
+    for at in range(size):
+        one = parts[at]
+        subject: object = one
+        if type(one) is Leaf:
+            subject = field(one, 0)
+        elif type(one) is connective or type(one) is Relation or one is ALWAYS or one is NEVER:
+            return False
+        for before in range(at):
+            other = parts[before]
+            if other is subject or (type(other) is Leaf and field(other, 0) is subject):
+                return False
+    return True
+
+
+_FEW = 8  # parts, each of which is compared with all
 
 
 def _merged(connective: _Connective, group: Sequence[Formula]) -> list[Formula]:

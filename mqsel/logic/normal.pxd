@@ -1,6 +1,21 @@
 """Types of the writer of formulas: what it remembers is read by place, not by name."""
 
+cimport cython
+
 from mqsel._rows cimport field, row
+from mqsel.language.checker cimport may_err
+from mqsel.logic.formulas cimport all_of, any_of, leaf
+from mqsel.logic.sets cimport numbers, numbers_from
+
+
+cdef _only(object value)
+cdef _of_strings(object texts)
+cdef _of_bytes(object texts)
+cdef _flipped(object made)
+
+
+@cython.locals(found=list, stack=list)
+cdef _operands(object chain)
 
 
 cdef class Writer:

@@ -24,7 +24,6 @@ Longer than 500 lines because `Writer` is one walk, compiled as one.
 
 from __future__ import annotations
 
-import functools
 import typing
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -34,7 +33,7 @@ try:
 except ModuleNotFoundError:
     from mqsel.language.nodes import interpreted as cython
 
-from mqsel.language.checker import Value, apply, compared, literal_value, may_err
+from mqsel.language.checker import Value, apply, compared, literal_value
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -71,13 +70,10 @@ from mqsel.logic.formulas import (
     Leaf,
     Memory,
     Relation,
-    all_of,
-    any_of,
     complement,
     complement_in,
     divides,
     ladder,
-    leaf,
     outcomes_of,
 )
 from mqsel.logic.sets import (
@@ -88,14 +84,15 @@ from mqsel.logic.sets import (
     Pattern,
     Texts,
     Values,
-    common,
-    numbers,
     outside,
 )
 from mqsel.values import KINDS, Truth
 
 if not cython.compiled:
+    from mqsel.language.checker import may_err
     from mqsel.language.nodes import field, row
+    from mqsel.logic.formulas import all_of, any_of, leaf
+    from mqsel.logic.sets import numbers, numbers_from
 
 __all__ = [
     "ALWAYS",
@@ -220,8 +217,6 @@ NUMBERS_THAT = {
 # Those that hold where NaN is greater than every number.
 NUMBERS_THAT |= {f"{sign} NaN": (*NUMBERS_THAT[sign][:3], True) for sign in (">", ">=")}
 _NUMBERS_THAT_NOT = {sign: tuple([not one for one in chosen]) for sign, chosen in NUMBERS_THAT.items()}
-# Sets of many selectors have the same constants again and again. An INT64 and a double that are equal are two.
-_numbers = functools.lru_cache(4096, typed=True)(numbers)
 
 _JOINING = frozenset((And, Or, Not))
 _CONDITIONS = frozenset((And, Or, Not, Computed, Comparison, Between, In, Like, IsNull))
@@ -245,7 +240,7 @@ def _of_bytes(texts: Texts) -> Values:
 
 def _flipped(made: Normal) -> Normal:
     """NOT."""
-    return row(Normal, (made.false, made.true, made.error, made.mismatch))
+    return row(Normal, (field(made, 1), field(made, 0), field(made, 2), field(made, 3)))
 
 
 def _mismatched(other: Truth, mismatch: Formula, false: Formula, error: Formula) -> Normal:
@@ -286,7 +281,7 @@ def _operands(chain: And | Or) -> list[tuple[Node, bool]]:
 
 
 # Tests that a writer remembers, some hundred bytes each, before it begins anew.
-_REMEMBERED = 4096
+_REMEMBERED = 1024
 
 
 class Writer:
@@ -409,9 +404,9 @@ class Writer:
             operand, low, high = field(node, 1), field(node, 2), field(node, 3)
             if type(operand) is Identifier and type(low) is type(high) is Literal:
                 ends = field(low, 0), field(low, 1), field(high, 0), field(high, 1)
-                said = self.names[operand.name], wanted, node.other, node.null, node.negated, *ends
+                said = self.names[field(operand, 0)], wanted, field(node, 5), field(node, 6), field(node, 0), *ends
         elif type(node) is In:
-            said = self.names[node.identifier.name], wanted, node.other, node.negated, node.choices
+            said = self.names[field(field(node, 1), 0)], wanted, field(node, 4), field(node, 0), field(node, 2)
         elif type(node) is Like:
             said = self.names[node.identifier.name], wanted, node.other, node.negated, node.pattern, node.escape, "LIKE"
         elif type(node) is IsNull:
@@ -481,7 +476,7 @@ class Writer:
         if node.rule == "kleene":
             return self.chain(operands, wanted, type(node))
         if not is_and:
-            operands = [*map(_flipped, operands)]
+            operands = [_flipped(one) for one in operands]
         true, error = all_of([one.true for one in operands]), any_of([one.error for one in operands])
         false, mismatch = any_of([one.false for one in operands]), any_of([one.mismatch for one in operands])
         if node.rule == "eager":
@@ -500,9 +495,9 @@ class Writer:
         """AND: the first operand that is FALSE or ERR decides. OR is the AND of negations, negated."""
         is_and = connective is And
         if not is_and:
-            operands = [*map(_flipped, operands)]
+            operands = [_flipped(one) for one in operands]
             wanted = _OF_NEGATED[wanted]
-        true = all_of([one.true for one in operands]) if wanted & _T else NEVER
+        true = all_of([field(one, 0) for one in operands]) if wanted & _T else NEVER
         false = error = mismatch = NEVER
         if wanted & _M:
             last = max((place for place, one in enumerate(operands) if one.mismatch is not NEVER), default=-1)
@@ -597,7 +592,7 @@ class Writer:
 
     def constant(self, operator: str, subject: Node, literal: Literal, other: Truth, wanted: int) -> Normal:
         """Compare with a constant."""
-        value, kind = literal.value, KINDS[literal.kind]
+        value, kind = field(literal, 1), KINDS[field(literal, 0)]
         if type(subject) is not Identifier and kind != "number":
             return _mismatched(other, leaf(subject, _COMPUTED), NEVER, self.fault(subject))
         if isinstance(value, (str, bytes)):
@@ -606,8 +601,8 @@ class Writer:
         if isinstance(value, bool):
             found, rest = (_TRUE, _FALSE) if value is (operator == "=") else (_FALSE, _TRUE)
             return self.test(subject, kind, found, rest, other, wanted)
-        found = _numbers(value, NUMBERS_THAT[operator]) if wanted & _T else NOTHING
-        rest = _numbers(value, _NUMBERS_THAT_NOT[operator]) if wanted & _F else NOTHING
+        found = numbers(value, NUMBERS_THAT[operator]) if wanted & _T else NOTHING
+        rest = numbers(value, _NUMBERS_THAT_NOT[operator]) if wanted & _F else NOTHING
         return self.test(subject, kind, found, rest, other, wanted)
 
     def relation(self, operator: str, left: Node, right: Node, other: Truth) -> Normal:
@@ -663,10 +658,8 @@ class Writer:
         operand, low, high = [self.operand(one) for one in (node.operand, node.low, node.high)]
         signs = BOUNDS[node.negated]
         if wanted == _T and not node.negated and type(operand) is Identifier and type(low) is type(high) is Literal:
-            bounds = [_numbers(one.value, NUMBERS_THAT[sign]) for sign, one in zip(signs, (low, high), strict=True)]
-            both = common(*bounds)
-            assert both is not None  # numbers alone
-            return row(Normal, (leaf(operand, both), NEVER, NEVER, NEVER))
+            found = numbers_from(low.value, high.value)  # type: ignore[arg-type]
+            return row(Normal, (leaf(operand, found), NEVER, NEVER, NEVER))
         connective = Or if node.negated else And
         parts = self.of_operands(wanted, connective)
         ends = zip(signs, (low, high), strict=True)

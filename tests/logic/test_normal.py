@@ -287,6 +287,7 @@ def test_formulas_are_equal_to_themselves() -> None:
 
 CONSTANTS: tuple[float, ...] = (
     *(0, 1, -1, 5, 2**24 + 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**60 + 2**36 + 1, 2**63 - 1, -(2**63), 2**63 - 512),
+    *(2**24, -(2**24), -(2**24) - 1),
     *(0.0, -0.0, 0.5, 5.0, 0.1, -0.1, 5e-324, -5e-324, 1e-46, 2.0**-149, 1.5 * 2.0**-149, 16777217.0, 2.0**53),
     *(-(2.0**53), 2.0**53 + 2, 2.0**60, -(2.0**60), 2.0**63, -(2.0**63), 2.0**64, 1e19, 3.4028234663852886e38),
     *(3.4028235e38, 3.4028236e38, -3.4028236e38, 1e300, 1.7976931348623157e308, math.inf, -math.inf, math.nan),
@@ -319,6 +320,13 @@ def test_numbers_compare_as_the_oracle_compares(sign: str) -> None:
         for value in near(constant):
             wanted = message.compare(sign, value, literal) == "TRUE"
             assert (is_in(value, made), is_in(value, others)) == (wanted, not wanted), (value, sign, constant)
+
+
+def test_numbers_from_one_to_another_are_those_beside_both() -> None:
+    """Invariant: what lies between two constants is what compares so with the one and with the other."""
+    for low, high in itertools.product(CONSTANTS, repeat=2):
+        one, other = sets.numbers(low, normal.NUMBERS_THAT[">="]), sets.numbers(high, normal.NUMBERS_THAT["<="])
+        assert sets.numbers_from(low, high) == sets.common(one, other), (low, high)
 
 
 def random_texts(rng: random.Random) -> Texts:
