@@ -37,7 +37,7 @@ cdef struct Search:
     uint64_t slot_room
     uint8_t *buckets            # of each attribute, 65536
     Items present               # uint32_t: attributes that are not NULL
-    Items candidates            # uint32_t: clauses
+    Items candidates            # uint32_t: postings, then their clauses, and TRUE_IN_ALL where these are proved
     uint64_t *bits              # a bit for each place that was found, until they are listed
     uint16_t *touched           # for each run of places whether one of it may have been found
     uint64_t runs               # how many there are

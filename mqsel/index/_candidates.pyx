@@ -520,12 +520,23 @@ cdef bint steps_hold(
 
 # ---- candidates --------------------------------------------------------------------------------------------------
 
+cdef inline bint bucket_fits(const Search *search, const Posting *posting) noexcept:
+    """Report whether the second attribute of a posting has one of its buckets."""
+    return <uint8_t> (search.buckets[posting.attribute] - posting.low) <= <uint8_t> (posting.high - posting.low)
+
+
+cdef inline bint is_inside(const Search *search, const Posting *posting) noexcept:
+    """Report whether that is neither the first nor the last of them; it is one of them."""
+    return <uint8_t> (search.buckets[posting.attribute] - posting.low - 1) < (
+        <uint8_t> (posting.high - posting.low - 1)
+    )
+
+
 cdef inline int list_take(Search *search, const SegmentArrays *segment, PostingList list) except -1:
     """Add as candidates the postings of a list whose second attribute fits."""
-    cdef const Posting *posting
-    cdef const Posting *stop
-    cdef uint32_t *clauses
+    cdef uint32_t *candidates
     cdef uint64_t count
+    cdef uint32_t at
     if list.count == 0:
         return 0
     # Each posting is in one list, and each list is looked at once.
@@ -537,14 +548,11 @@ cdef inline int list_take(Search *search, const SegmentArrays *segment, PostingL
     search.budget -= list.count
     if items_room(&search.candidates, list.count, 4) < 0:
         raise MemoryError
-    clauses = <uint32_t *> search.candidates.items
+    candidates = <uint32_t *> search.candidates.items
     count = search.candidates.count
-    posting = segment.postings + list.start
-    stop = posting + list.count
-    while posting < stop:
-        clauses[count] = posting.clause
-        count += <uint8_t> (search.buckets[posting.attribute] - posting.low) <= <uint8_t> (posting.high - posting.low)
-        posting += 1
+    for at in range(list.start, list.start + list.count):
+        candidates[count] = at
+        count += bucket_fits(search, &segment.postings[at])
     search.candidates.count = count
     return 0
 
@@ -661,8 +669,7 @@ cdef int intervals_take(Search *search, const SegmentArrays *segment, const Attr
     cdef const double *highs = segment.highs + row.intervals.start
     cdef const double *maxima = segment.maxima + row.maxima
     cdef const double *upper
-    cdef const Posting *posting
-    cdef uint32_t *clauses
+    cdef uint32_t *candidates
     cdef uint64_t count, total
     cdef uint32_t first, low, middle, high, block, at, stop
     cdef uint64_t blocks = (<uint64_t> row.intervals.count + BLOCK - 1) // BLOCK
@@ -688,10 +695,9 @@ cdef int intervals_take(Search *search, const SegmentArrays *segment, const Attr
     first = 0
     if items_room(&search.candidates, low, 4) < 0:
         raise MemoryError
-    clauses = <uint32_t *> search.candidates.items
+    candidates = <uint32_t *> search.candidates.items
     count = search.candidates.count
     upper = maxima + blocks
-    posting = segment.postings + row.interval_postings
     block = 0
     while first < low:
         if block % BLOCK == 0 and not upper[block // BLOCK] >= number:
@@ -701,11 +707,8 @@ cdef int intervals_take(Search *search, const SegmentArrays *segment, const Attr
         if maxima[block] >= number:
             stop = min(low, first + BLOCK)
             for at in range(first, stop):
-                clauses[count] = posting[at].clause
-                count += (highs[at] >= number) & (
-                    <uint8_t> (search.buckets[posting[at].attribute] - posting[at].low)
-                    <= <uint8_t> (posting[at].high - posting[at].low)
-                )
+                candidates[count] = row.interval_postings + at
+                count += (highs[at] >= number) & bucket_fits(search, &segment.postings[row.interval_postings + at])
         block += 1
         first += BLOCK
     search.candidates.count = count
@@ -731,13 +734,13 @@ cdef void segment_read(Search *search, const SegmentArrays *segment) noexcept:
         if slot.kind & (KIND_STRING | KIND_BYTES):
             if row.flags & HAS_TEXTS:
                 slot_text(search, segment, attribute)
-                bucket = text_bucket(slot.hash)
-            else:
-                bucket = 1
+            bucket = text_bucket(row, slot.text, slot.hash)
         elif slot.kind == KIND_NUMBER:
-            bucket = bucket_of(row, slot.number)
+            bucket = number_bucket(row, slot.number)
+        elif slot.kind == KIND_FALSE or slot.kind == KIND_TRUE:
+            bucket = truth_bucket(row, slot.kind == KIND_TRUE)
         else:
-            bucket = 255 if slot.kind == KIND_NAN else 2 if slot.kind == KIND_TRUE else 1
+            bucket = 255
         if attribute < BUCKETS:
             search.buckets[attribute] = bucket
 
@@ -916,6 +919,7 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     cdef uint32_t *candidates
     cdef uint64_t count = search.candidates.count
     cdef uint64_t at, start, number, code_count, slot_room
+    cdef const Posting *posting
     cdef const Clause *clauses
     cdef const Clause *clause
     cdef const ClauseStep *code
@@ -929,8 +933,11 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     if items_room(&search.candidates, AHEAD, 4) < 0:
         raise MemoryError
     candidates = <uint32_t *> search.candidates.items
+    # Of a posting that fits, the clause, and whether it is proved.
     for at in range(count):
-        is_wrong = is_wrong | (candidates[at] >= segment.clause_count)
+        posting = &segment.postings[candidates[at]]
+        candidates[at] = posting.clause | (posting.clause << 1 & <uint32_t> is_inside(search, posting) << 31)
+        is_wrong = is_wrong | (candidates[at] & CLAUSE_MASK >= segment.clause_count)
     if is_wrong:
         search.is_damaged = True
         return 0
@@ -943,14 +950,14 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     slots = search.slots
     slot_room = search.slot_room
     for at in range(min(count, <uint64_t> AHEAD)):
-        mqsel_ahead(clauses + candidates[at])
+        mqsel_ahead(clauses + (candidates[at] & CLAUSE_MASK))
     for at in range(min(count, <uint64_t> AHEAD // 2)):
-        mqsel_ahead(code + clauses[candidates[at]].code)
+        mqsel_ahead(code + clauses[candidates[at] & CLAUSE_MASK].code)
     for at in range(count):
-        mqsel_ahead(clauses + candidates[at + AHEAD])
-        mqsel_ahead(code + clauses[candidates[at + AHEAD // 2]].code)
-        clause = &clauses[candidates[at]]
-        if clause.info >> 1 != ALL_PROVED:
+        mqsel_ahead(clauses + (candidates[at + AHEAD] & CLAUSE_MASK))
+        mqsel_ahead(code + clauses[candidates[at + AHEAD // 2] & CLAUSE_MASK].code)
+        clause = &clauses[candidates[at] & CLAUSE_MASK]
+        if candidates[at] & TRUE_IN_ALL == 0:
             start = number = <uint64_t> clause.code + (clause.info >> 1)
             while True:
                 if number >= code_count or code[number].attribute >= slot_room:
@@ -975,7 +982,7 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
             clause_ask(search, segment, code + clause.code)
         if clause.info & MANY_PLACES == 0:
             place_add(search, segment, clause.place)
-        elif is_new(search, candidates[at]):  # one that is reached in several ways adds its places once
+        elif is_new(search, candidates[at] & CLAUSE_MASK):  # one that is reached in several ways adds its places once
             clause_emit(search, segment, clause)
             if search.budget == 0:
                 search.is_damaged = True

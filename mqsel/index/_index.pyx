@@ -39,6 +39,7 @@ from mqsel.errors import ArgumentError, ProgramError
 cdef extern from "Python.h":
     list PyList_New(Py_ssize_t count)
     void PyList_SET_ITEM(object items, Py_ssize_t place, object item)
+    PyObject **PySequence_Fast_ITEMS(PyObject *sequence)
     PyObject *PyList_GET_ITEM(object items, Py_ssize_t place)
 
 cdef enum:
@@ -871,6 +872,8 @@ cdef class Index:
         cdef Py_ssize_t known = PyList_GET_SIZE(keys)
         cdef uint32_t *places
         cdef PyObject *key
+        cdef PyObject **items
+        cdef PyObject **answer
         cdef list found
         try:
             total = self.search_c(record, given, count, search)
@@ -878,14 +881,17 @@ cdef class Index:
             if total and places[total - 1] >= known:
                 raise ProgramError("the set has a selector without a key", hint="save it again")
             found = PyList_New(total)
+            items = PySequence_Fast_ITEMS(<PyObject *> keys)
+            answer = PySequence_Fast_ITEMS(<PyObject *> found)
+            for at in range(min(total, 8)):
+                mqsel_ahead(items[places[at]])
             for at in range(total):
-                if at + 8 < total:
-                    mqsel_ahead(PyList_GET_ITEM(keys, places[at + 8]))
-                key = PyList_GET_ITEM(keys, places[at])
+                mqsel_ahead(items[places[min(at + 8, total - 1)]])
+                key = items[places[at]]
                 if key == <PyObject *> missing:
                     return None
                 Py_INCREF(<object> key)
-                PyList_SET_ITEM(found, at, <object> key)
+                answer[at] = key
             return found
         finally:
             self.give(search)

@@ -549,7 +549,7 @@ cdef int clause_chances(SegmentLayout *it, const ClauseStep *steps, uint32_t cou
 
 
 cdef double second_buckets(SegmentLayout *it, const ClauseStep *step, Posting *posting) noexcept nogil:
-    """Find the buckets in which an attribute has to be where a leaf is true.
+    """Find the buckets in which an attribute has to be where a leaf is true, and those in which it is.
 
     Returns: how often that is expected; 1 where nothing can be point.
     """
@@ -563,6 +563,7 @@ cdef double second_buckets(SegmentLayout *it, const ClauseStep *step, Posting *p
     cdef int high = 255
     cdef uint32_t at
     cdef double least, most, number
+    posting.clause = 0
     if test == TRUTH:
         return 1
     if test == LEAF:
@@ -590,35 +591,42 @@ cdef double second_buckets(SegmentLayout *it, const ClauseStep *step, Posting *p
                         else (<const double *> words)[2 * at + 1]
                     )
                     most = max(most, number)
-                low = bucket_of(row, least)
-                high = bucket_of(row, most)
+                low = number_bucket(row, least)
+                high = number_bucket(row, most)
     else:
         row = &it.rows[attribute]
         if test == KIND:
             if kinds == KIND_NULL:
                 low = high = 0
-            elif kinds == KIND_FALSE:
-                high = 1
-            elif kinds == KIND_TRUE:
-                low = high = 2
+            elif kinds == KIND_FALSE or kinds == KIND_TRUE:
+                low = high = truth_bucket(row, kinds == KIND_TRUE)
             elif kinds & KIND_NULL:
                 return 1
+            if high < 255 or kinds == KIND_ANY:
+                posting.clause = TRUE_IN_ALL
         elif test == TEXT and kinds == 0:
-            low = high = text_bucket(it.view.strings[step.it.place].hash)
+            low = high = text_bucket(row, step.it.place, it.view.strings[step.it.place].hash)
+            posting.clause = TRUE_IN_ALL if high <= OWN_BUCKETS else 0
         elif test == EQUAL and kinds == 0:
-            low = high = bucket_of(row, step.it.number)
+            low = high = number_bucket(row, step.it.number)
+        # No number has the bucket 1 or 255: where an interval has no end, there is none that does not prove it.
         elif test == LEAST and kinds & ~KIND_NAN == 0:
-            low = bucket_of(row, step.it.number)
-            high = 255 if kinds else 254
+            low = number_bucket(row, step.it.number)
+            posting.clause = TRUE_INSIDE if row.scale > 0 else 0
         elif test == MOST and kinds & ~KIND_NULL == 0:
             low = 0 if kinds else 1
-            high = bucket_of(row, step.it.number)
+            high = number_bucket(row, step.it.number)
+            posting.clause = TRUE_INSIDE if row.scale > 0 else 0
         elif test == BETWEEN and (
             kinds == 0 or kinds == KIND_NAN and step.it.bounds[1] == INFINITY
             or kinds == KIND_NULL and step.it.bounds[0] == -INFINITY
         ):
-            low = 0 if kinds == KIND_NULL else bucket_of(row, step.it.bounds[0])
-            high = 255 if kinds == KIND_NAN else bucket_of(row, step.it.bounds[1])
+            low = 0 if kinds == KIND_NULL else 1
+            if step.it.bounds[0] != -INFINITY:
+                low = number_bucket(row, step.it.bounds[0])
+            if step.it.bounds[1] != INFINITY:
+                high = number_bucket(row, step.it.bounds[1])
+            posting.clause = TRUE_INSIDE if row.scale > 0 else 0
         elif kinds & KIND_NULL:
             return 1
     posting.attribute = <uint16_t> attribute
@@ -903,12 +911,13 @@ cdef int leaf_index(
     cdef LeafTerm *term
     cdef uint64_t at
     cdef uint32_t list
-    posting.clause = clause
+    posting.clause = 0
     posting.attribute = 0
     posting.low = 0
     posting.high = 255
     if leaf.second != NONE:
         second_buckets(it, &steps[leaf.second], &posting)
+    posting.clause |= clause
     if leaf_terms(&it.view, &it.terms, &steps[leaf.step], exact) < 0:
         return -1
     for at in range(it.terms.count):
@@ -964,14 +973,20 @@ cdef void use_step(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
             it.rows[actions[at].attribute].flags |= USED
 
 
+cdef inline void clause_prove(Posting *posting, uint32_t kept, uint32_t proof) noexcept nogil:
+    posting.clause = posting.clause & kept | proof
+
+
 cdef int clause_enter(SegmentLayout *it, uint32_t clause) noexcept nogil:
     """Arrange the steps of a clause, and write its postings."""
     cdef const DraftClause *given = <const DraftClause *> it.draft.clauses.items + clause
     cdef const ClauseStep *steps = <const ClauseStep *> it.draft.code.items + given.code
     cdef uint64_t start = it.code.count
     cdef uint64_t at
+    cdef uint64_t entries = it.entries.count
+    cdef uint64_t intervals = it.intervals.count
     cdef uint32_t best = NONE
-    cdef uint32_t proved, child
+    cdef uint32_t proved, child, kept, proof
     cdef int root
     cdef TreeNode *nodes
     cdef bint exact = True
@@ -991,7 +1006,7 @@ cdef int clause_enter(SegmentLayout *it, uint32_t clause) noexcept nogil:
     nodes = <TreeNode *> it.nodes.items
     proved = 0
     if all_exact and nodes[root].child == 0:
-        proved = ALL_PROVED
+        proved = 1
     elif all_exact and nodes[root].is_all:
         # Of a group of leaves that was chosen each is a leaf.
         proved = 1
@@ -1005,12 +1020,17 @@ cdef int clause_enter(SegmentLayout *it, uint32_t clause) noexcept nogil:
                     break
                 child = nodes[child - 1].next
     it.proved[clause] = proved
+    # A posting proves the clause only if that of the term and its buckets are all the tests there are.
+    proof = TRUE_IN_ALL if proved == given.steps else 0
+    kept = ~<uint32_t> 0 if proved + 1 == given.steps and proved else <uint32_t> CLAUSE_MASK
+    for at in range(entries, it.entries.count):
+        clause_prove(&(<PostingEntry *> it.entries.items)[at].posting, kept, proof)
+    for at in range(intervals, it.intervals.count):
+        clause_prove(&(<IntervalEntry *> it.intervals.items)[at].posting, kept, proof)
     it.starts[clause] = <uint32_t> start
     it.order.count = 0
     if arrange(it, steps, root, best if nodes[root].is_all else NONE, 0) < 0:
         return -1
-    for at in range(given.steps):
-        use_step(it, &steps[at])
     return steps_link(it.draft, <ClauseStep *> it.code.items + start, given.steps)
 
 
@@ -1109,11 +1129,12 @@ cdef int layout_clauses(SegmentLayout *it) noexcept nogil:
             for at in range(clauses[clause].steps):
                 if leaf_learn(it, &code[clauses[clause].code + at]) < 0:
                     return -1
+                use_step(it, &code[clauses[clause].code + at])
     for at in range(it.attributes):
         known = &it.statistics[at]
-        if known.low <= known.high:
+        if known.low <= known.high and not (it.rows[at].flags & HAS_TEXTS and known.lanes[0] > known.lanes[1]):
             it.rows[at].base = known.low
-            it.rows[at].scale = 253 / (known.high - known.low) if known.high > known.low else 1
+            it.rows[at].scale = 252 / (known.high - known.low) if known.high > known.low else 1
             if not it.rows[at].scale < INFINITY:
                 it.rows[at].scale = 1
     for clause in range(count):
@@ -1123,11 +1144,12 @@ cdef int layout_clauses(SegmentLayout *it) noexcept nogil:
 
 
 cdef void clause_number(SegmentLayout *it, uint32_t *clause) noexcept nogil:
-    """IntervalEnd a clause when it is first met, and let a posting name it so."""
-    if it.numbers[clause[0]] == 0:
+    """Number a clause when it is first met, and let a posting name it so."""
+    cdef uint32_t *number = &it.numbers[clause[0] & CLAUSE_MASK]
+    if number[0] == 0:
         it.numbered += 1
-        it.numbers[clause[0]] = it.numbered
-    clause[0] = it.numbers[clause[0]] - 1
+        number[0] = it.numbered
+    clause[0] = clause[0] & ~<uint32_t> CLAUSE_MASK | (number[0] - 1)
 
 
 cdef Posting *layout_postings(SegmentLayout *it, uint32_t *total) noexcept nogil:
@@ -1139,7 +1161,7 @@ cdef Posting *layout_postings(SegmentLayout *it, uint32_t *total) noexcept nogil
     cdef TermList *lists = <TermList *> it.lists.items
     cdef uint64_t at
     cdef uint32_t start = 0
-    if postings == NULL or count >= NONE:
+    if postings == NULL or count >= NONE or it.draft.clauses.count > CLAUSE_MASK:
         free(postings)
         return NULL
     for at in range(it.lists.count):
@@ -1301,8 +1323,6 @@ cdef void write_lists(SegmentLayout *it, uint8_t *data, const SegmentHeader *hea
         if it.presence[at * PRESENCES + ANY_NULL]:
             nulls[slot] = <uint32_t> at
             slot += 1
-        if it.rows[at].flags & HAS_TEXT_POINTS:
-            it.rows[at].flags |= HAS_TEXTS
     if it.attributes:
         memcpy(data + header.starts[ATTRIBUTES], it.rows, it.attributes * sizeof(Attribute))
 

@@ -19,6 +19,7 @@ cdef enum:
     KIND_NAN = 16
     KIND_STRING = 32
     KIND_BYTES = 64
+    KIND_ANY = 126              # that is a value
     KIND_OPEN = 128             # beside others: a computed test that is not computed yet
     KIND_ASKED = 256            # beside that: it is listed
 
@@ -72,20 +73,26 @@ cdef struct ClauseStep:
 cdef struct Clause:
     uint32_t code               # its first step
     uint32_t place              # its place; with MANY_PLACES, where they stand in copies behind their number
-    uint32_t info               # MANY_PLACES, and above it the steps that its postings prove; ALL_PROVED for all
+    uint32_t info               # MANY_PLACES, and above it the steps that its postings prove
 
 
 cdef enum:
     MANY_PLACES = 1
-    ALL_PROVED = 0x7FFFFFFF
 
 
 # That a clause is to be looked at, if another attribute of its has a bucket in [low, high].
 cdef struct Posting:
-    uint32_t clause
+    uint32_t clause             # and above it in which of these buckets it is true, for nothing else is left to test
     uint16_t attribute
     uint8_t low
     uint8_t high
+
+
+cdef enum:
+    CLAUSE_MASK = (1 << 30) - 1
+    TRUE_INSIDE = 1 << 30       # in all of them but the first and the last
+    TRUE_IN_ALL = 1 << 31
+    OWN_BUCKETS = 127           # strings that share their bucket with no other
 
 
 cdef struct String:
@@ -153,8 +160,8 @@ cdef struct Attribute:
     uint32_t prefixes           # a bit for each length in use
     uint32_t suffixes
     uint32_t grams              # likewise, of what is contained
-    double base                 # the number of bucket 1
-    double scale                # buckets for 1.0
+    double base                 # the number of bucket 2
+    double scale                # buckets for 1.0; 0 where they are not those of numbers
     PostingList lists[7]        # by Presence
     PostingList intervals       # in lows and highs, and where their postings begin
     uint32_t interval_postings
@@ -367,16 +374,28 @@ cdef inline uint64_t number_bits(double number) noexcept nogil:
     return bits
 
 
-cdef inline uint8_t bucket_of(const Attribute *attribute, double number) noexcept nogil:
-    """Return the bucket of a number, 1 to 254: never falling as numbers rise."""
+# An attribute has the buckets 1 to 254 for one thing: numbers, the strings of the segment, or truth values. All else
+# that is a value has 255, so that none of them has the bucket of a value of another kind.
+
+cdef inline uint8_t number_bucket(const Attribute *attribute, double number) noexcept nogil:
+    """Return the bucket of a number, 2 to 254: never falling as numbers rise."""
     cdef double at = (number - attribute.base) * attribute.scale
+    if not attribute.scale > 0:
+        return 255
     if not at > 0:
-        return 1
-    return 254 if at >= 253 else <uint8_t> (1 + <int> at)
+        return 2
+    return 254 if at >= 252 else <uint8_t> (2 + <int> at)
 
 
-cdef inline uint8_t text_bucket(uint32_t hash) noexcept nogil:
-    return <uint8_t> (1 + (hash >> 7) % 255)
+cdef inline uint8_t text_bucket(const Attribute *attribute, uint32_t text, uint32_t hash) noexcept nogil:
+    """Return the bucket of a string or byte string: 1 to 127 by its number alone."""
+    if attribute.scale > 0 or not attribute.flags & HAS_TEXTS or text == NONE:
+        return 255
+    return <uint8_t> (1 + (text if text < OWN_BUCKETS else OWN_BUCKETS + (hash >> 7) % OWN_BUCKETS))
+
+
+cdef inline uint8_t truth_bucket(const Attribute *attribute, bint truth) noexcept nogil:
+    return 255 if attribute.scale > 0 or attribute.flags & HAS_TEXTS else 1 + truth
 
 
 cdef inline uint64_t affix_start(uint32_t attribute, int way) noexcept nogil:

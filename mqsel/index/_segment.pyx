@@ -16,7 +16,7 @@ from mqsel.errors import ProgramError
 
 SHOWN = 5   # selectors of a posting list that are named
 
-cdef uint32_t VERSION = 2
+cdef uint32_t VERSION = 3
 cdef size_t[17] SIZES = [
     sizeof(Attribute), sizeof(String), 4, 1, 8, 4, sizeof(ClauseStep), sizeof(Clause), 4, sizeof(Posting),
     sizeof(PointEntry), sizeof(AffixEntry), 8, 8, 8, 4, 1,
@@ -337,9 +337,9 @@ cdef list places_reached(StoredSegment stored, uint64_t start, uint64_t count, P
     cdef uint32_t place
     cdef list found = []
     for at in range(start, min(start + count, segment.posting_count)):
-        if segment.postings[at].clause >= segment.clause_count:
+        if segment.postings[at].clause & CLAUSE_MASK >= segment.clause_count:
             continue
-        clause = &segment.clauses[segment.postings[at].clause]
+        clause = &segment.clauses[segment.postings[at].clause & CLAUSE_MASK]
         place = clause.place
         if clause.info & MANY_PLACES:
             if <uint64_t> place + 1 >= segment.copy_count:

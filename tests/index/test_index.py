@@ -200,6 +200,27 @@ def test_patterns_of_all_shapes() -> None:
     check_values(texts, "a", values)
 
 
+def test_a_bucket_proves_only_what_is_so() -> None:
+    """Invariant: a search finds what a scan does, where a key and the bucket of one other property decide a clause."""
+    rng = random.Random(45)
+    tests = [f"x {sign} {number}" for sign in ("<", "<=", ">", ">=") for number in (-3.1, 0, 7, 19.4, 250, 1e6)]
+    tests += [f"x BETWEEN {low} AND {low + 9.5}" for low in (-1, 3.3, 19, 240)]
+    tests += [f"x = '{letter}'" for letter in "abcde"] + ["x = TRUE", "x = FALSE", "x IS NULL", "x IS NOT NULL"]
+    values = [None, True, False, "a", "b", "e", "z", b"a", float("nan"), float("inf"), float("-inf"), 0, -0.0, 2**62]
+    values += [number + by for number in (-3.1, 7, 19.4, 28.5, 250, 1e6) for by in (-1, -1e-9, 0, 1e-9, 1)]
+    for _ in range(12):
+        # Of properties that are compared with numbers alone, texts alone, truth values alone, and with any.
+        chosen = rng.choice([tests[:28], tests[28:33], tests[33:], [*tests, "x = 7"]])
+        wanted = [rng.choice([*chosen, "x IS NOT NULL"]) for _ in range(200)]
+        keys = [rng.choice(("k = 'one'", "k BETWEEN 1 AND 5", "k IN ('one', 'two')")) for _ in wanted]
+        index = index_of(*[f"{key} AND {test}" for key, test in zip(keys, wanted, strict=True)])
+        assert index.stats()["postings"]
+        for key, value in itertools.product(("one", "two", 3, None), values):
+            message = {"k": key, "x": value}
+            record = plain(index, {name: one for name, one in message.items() if one is not None})
+            assert index.search(record) == index.scan(record), (chosen, message)
+
+
 def test_what_was_removed_is_not_found() -> None:
     """Invariant: after any adds, removes, renumberings and merges search gives what a dict of formulas holds."""
     rng = random.Random(15)
