@@ -196,7 +196,7 @@ class _Rules:
             return _Big(value)
         if node.kind == "boolean":
             return bool(value)
-        if self.is_narrow and isinstance(value, int) and -(1 << 31) <= value < 1 << 31:
+        if self.is_narrow and isinstance(value, int) and abs(value) < 1 << 31:  # -2147483648 is a minus and an INT64
             return Int32(value)
         return value
 

@@ -524,6 +524,8 @@ def _number_of(text: str, span: Span, word: str, group: str, numbers: _Numbers) 
         return "exact", whole
     wrapped = (whole + (1 << 63)) % (1 << 64) - (1 << 63)
     if numbers.size == "wrapped" and base == 10 and whole >= 1 << 63:
+        if wrapped == -(1 << 31):  # an INT32, which the same number behind a minus is not
+            raise not_modelled(text, span, word)
         return ("exact", wrapped) if -(1 << 31) <= wrapped < 1 << 31 else ("big", whole)
     # 2**63 itself is the parser's to judge: it may stand under a minus.
     has_sign = base == 10 and numbers.size in ("signed", "unsigned")

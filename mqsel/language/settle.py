@@ -152,7 +152,7 @@ def _subject(node: Node, dialect: Dialect) -> Node | None:
             node = node._replace(operands=(second, first, *node.operands[2:]))
         elif node.operators[0] == "+" and not isinstance(first, Arithmetic) and dialect.arithmetic_mismatch == "joined":
             return None  # a text would be joined
-        if not all(isinstance(one, Literal) and _is_int64(one) for one in node.operands[1:]):
+        if not all(isinstance(one, Literal) and _is_plain(one) for one in node.operands[1:]):
             return None
         chains.append(node._replace(rule="narrow"))
         node = node.operands[0]
@@ -167,6 +167,11 @@ def _is_int64(literal: Literal) -> bool:
     """Report whether a literal is a number of the core."""
     value = literal.value
     return literal.kind == "approximate" or (literal.kind == "exact" and -(1 << 63) <= value < 1 << 63)  # type: ignore[operator]
+
+
+def _is_plain(literal: Literal) -> bool:
+    """Report whether its value determines the type of a number: -2147483648 is a minus and an INT64."""
+    return _is_int64(literal) and (literal.kind == "approximate" or literal.value != -(1 << 31))
 
 
 def _negated(node: Node, *, negated: bool) -> Node:

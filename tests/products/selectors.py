@@ -10,7 +10,7 @@ from products.answers import Properties
 
 NAMES = "i5 i7 z l5 y5 s5 f25 f01 d25 t f str num e us st a b c missing".split()
 _NUMBERS = (
-    "0 1 2 5 5 7 6 -5 -1 2147483647 2147483648 9223372036854775807 10 100 3",
+    "0 1 2 5 5 7 6 -5 -1 -2147483648 2147483647 2147483648 9223372036854775807 10 100 3",
     "2.5 0.1 5.0 1.5 -2.5 1.0E2 100.0 1E2 5. .5 0.0 -0.0 1e-3 1E400 2.5F 5d 1.0E-400",
 )
 _TEXTS = "'abc' 'a' '5' '' 'red' 'a_b' 'it''s' 'true' 'PERSISTENT' '2.5' 'B' 'é' '\U0001f600'".split()
