@@ -273,14 +273,21 @@ cdef class Elements(Splitter):
 cdef class ArrayLines:
     """Writes the elements of the outermost arrays of a text of JSON a line each, without the blanks between words.
 
-    What stands around these arrays in objects is left out, such as where an event is from. Behind the text nothing is
-    changed: it is for a reader of lines to say what it is.
+    What stands around these arrays in objects is left out, such as where an event is from. Behind an array nothing is
+    changed: it is for a reader of lines to say what it is. For an element that is missing, and for an event without an
+    array, a comma is written, so that both are reported.
     """
 
     cdef Py_ssize_t depth       # brackets that are open
     cdef Py_ssize_t array       # those within which the elements stand; 0 outside
     cdef bint is_text           # inside a string
     cdef bint is_escaped        # behind a backslash
+    cdef bint has_comma         # in this array
+    cdef bint has_element       # behind that
+    cdef bint has_begun         # the first bracket was read
+    cdef bint is_event          # it was that of an object
+    cdef bint is_bare           # inside an object behind an array
+    cdef bint has_array         # in this event
 
     @property
     def is_complete(self) -> bool:
@@ -291,7 +298,7 @@ cdef class ArrayLines:
         """Return what is left of the next piece."""
         cdef const uint8_t *at = <const uint8_t *> PyBytes_AS_STRING(data)
         cdef const uint8_t *stop = at + PyBytes_GET_SIZE(data)
-        cdef bytes written = PyBytes_FromStringAndSize(NULL, stop - at)
+        cdef bytes written = PyBytes_FromStringAndSize(NULL, 2 * (stop - at))  # a comma without an element takes two
         cdef uint8_t *to = <uint8_t *> PyBytes_AS_STRING(written)
         cdef uint8_t *begin = to
         cdef uint8_t byte
@@ -309,27 +316,48 @@ cdef class ArrayLines:
                 self.is_text = True
             elif byte == c"{" or byte == c"[":
                 self.depth += 1
-                if byte == c"[" and not self.array:
+                if self.depth == 1:
+                    if not self.has_begun:
+                        self.has_begun = True
+                        self.is_event = byte == c"{"
+                    self.is_bare = byte == c"{" and not self.is_event
+                    self.has_array = False
+                if byte == c"[" and not self.array and not self.is_bare:
                     self.array = self.depth
+                    self.has_array = True
+                    self.has_comma = self.has_element = False
                     continue
             elif byte == c"}" or byte == c"]":
                 if self.depth == self.array and self.array:
-                    byte = c"\n"
+                    to = self.element_end(to, self.has_comma)
                     self.array = 0
                     self.depth -= 1
-                    to[0] = byte
-                    to += 1
                     continue
                 if self.depth:
                     self.depth -= 1
-                    if not self.array:
+                    if not self.array and not self.is_bare:
+                        if not self.depth and not self.has_array:
+                            self.has_element = False
+                            to = self.element_end(to, True)
                         continue
             elif self.array:
                 if byte == c" " or byte == c"\n" or byte == c"\r" or byte == c"\t":
                     continue
                 if byte == c"," and self.depth == self.array:
-                    byte = c"\n"
-            if self.array or not self.depth:
+                    to = self.element_end(to, True)
+                    self.has_comma = True
+                    continue
+            if self.array or self.is_bare or self.has_begun and not self.depth:
+                self.has_element = True
                 to[0] = byte
                 to += 1
         return written[: to - begin]
+
+    cdef uint8_t *element_end(self, uint8_t *to, bint is_expected) noexcept:
+        """End the line of an element; of one that is missing it is a comma."""
+        if is_expected and not self.has_element:
+            to[0] = c","
+            to += 1
+        self.has_element = False
+        to[0] = c"\n"
+        return to + 1

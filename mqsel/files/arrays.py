@@ -17,9 +17,9 @@ from mqsel.files.opening import in_pieces, opened
 _START = 8192  # bytes by which an array is known
 _STEP = 1 << 16  # bytes that are read at once
 
-# An array of objects, or an event of Amazon MQ, whose messages are one, or of RabbitMQ one for each queue.
+# An array, of objects or empty, or an event of Amazon MQ, whose messages are one, or of RabbitMQ one for each queue.
 _ARRAY = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{(?=[^\[]*\"eventSource\"\s*:\s*\"aws:mq\")[^\[]*\"messages\"\s*:\s*\["
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:\[\s*[{\]]|\{(?=[^\[]*\"eventSource\"\s*:\s*\"aws:mq\")[^\[]*\"messages\"\s*:\s*\["
     rb"|\{[^\[]*\"rmqMessagesByQueue\"\s*:\s*\{\s*\"[^\"]*\"\s*:\s*\[)"
 )
 
