@@ -9,7 +9,7 @@ where it is used. Knows no key and no message.
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdlib cimport calloc, free, realloc
 
 from mqsel.errors import ProgramError
@@ -17,6 +17,7 @@ from mqsel.errors import ProgramError
 SHOWN = 5   # selectors of a posting list that are named
 
 cdef uint32_t VERSION = 3
+cdef uint32_t ALL_PROVED_2 = 0x7FFFFFFF   # of version 2: the postings of a clause prove all its steps
 cdef size_t[17] SIZES = [
     sizeof(Attribute), sizeof(String), 4, 1, 8, 4, sizeof(ClauseStep), sizeof(Clause), 4, sizeof(Posting),
     sizeof(PointEntry), sizeof(AffixEntry), 8, 8, 8, 4, 1,
@@ -180,6 +181,41 @@ cdef bint leaf_is_sound(const PooledLeaf *leaf, uint64_t room, uint32_t attribut
     return True
 
 
+cdef bint is_of_version_2(const uint8_t *data, Py_ssize_t size) noexcept:
+    return <size_t> size >= sizeof(SegmentHeader) and (<const SegmentHeader *> data).version == 2
+
+
+cdef bytes of_version_2(const uint8_t *data, Py_ssize_t size):
+    """Return a segment of version 2 as one of today.
+
+    Postings had other buckets, and what proves a clause stood in the clause. Now any bucket fits them, so that a search
+    looks at more clauses, until the segment is merged.
+    """
+    cdef bytes copy = PyBytes_FromStringAndSize(<const char *> data, size)
+    cdef SegmentHeader *header = <SegmentHeader *> PyBytes_AS_STRING(copy)
+    cdef bint is_whole = header.check == header_check(header)
+    cdef SegmentArrays segment
+    cdef Posting *posting
+    cdef Clause *clause
+    cdef uint32_t at
+    header.version = VERSION
+    if is_whole:
+        header.check = header_check(header)
+    if segment_attach(&segment, <const uint8_t *> header, size) is None:
+        for at in range(segment.posting_count):
+            posting = <Posting *> &segment.postings[at]
+            posting.low, posting.high = 0, 255
+            if posting.clause >= min(segment.clause_count, <uint32_t> CLAUSE_MASK):
+                posting.clause = CLAUSE_MASK  # damaged: no segment has so many
+            elif segment.clauses[posting.clause].info >> 1 == ALL_PROVED_2:
+                posting.clause |= TRUE_IN_ALL
+        for at in range(segment.clause_count):
+            clause = <Clause *> &segment.clauses[at]
+            if clause.info >> 1 == ALL_PROVED_2:
+                clause.info = clause.info & MANY_PLACES | 1 << 1
+    return copy
+
+
 REMEDY = "build the set again from its selectors"
 
 
@@ -206,6 +242,12 @@ cdef class StoredSegment:
         self.has_view = True
         if <size_t> self.view.buf % 8:
             data = bytes(data)
+            PyBuffer_Release(&self.view)
+            self.has_view = False
+            PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
+            self.has_view = True
+        if is_of_version_2(<const uint8_t *> self.view.buf, self.view.len):
+            data = of_version_2(<const uint8_t *> self.view.buf, self.view.len)
             PyBuffer_Release(&self.view)
             self.has_view = False
             PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
