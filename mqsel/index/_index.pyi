@@ -8,6 +8,9 @@ FORMAT: int
 MAGIC: bytes
 
 @final
+class Turn: ...
+
+@final
 class IndexChange: ...
 
 @final
