@@ -464,6 +464,7 @@ cdef class StoredSegment:
     cdef uint8_t *tombstones            # a bit for each place that was removed; NULL while none was
     cdef readonly uint64_t removed      # how many were
 
+    cdef int hold(self, data) except -1
     cdef int reserve(self) except -1
     cdef void mark_removed(self, uint32_t place) noexcept
     cdef uint64_t living(self) noexcept

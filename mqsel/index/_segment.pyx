@@ -238,20 +238,11 @@ cdef class StoredSegment:
 
     def __cinit__(self, data, bint is_foreign, uint32_t attributes):
         cdef str why
-        PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
-        self.has_view = True
+        self.hold(data)
         if <size_t> self.view.buf % 8:
-            data = bytes(data)
-            PyBuffer_Release(&self.view)
-            self.has_view = False
-            PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
-            self.has_view = True
+            self.hold(bytes(data))
         if is_of_version_2(<const uint8_t *> self.view.buf, self.view.len):
-            data = of_version_2(<const uint8_t *> self.view.buf, self.view.len)
-            PyBuffer_Release(&self.view)
-            self.has_view = False
-            PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
-            self.has_view = True
+            self.hold(of_version_2(<const uint8_t *> self.view.buf, self.view.len))
         why = segment_attach(&self.arrays, <const uint8_t *> self.view.buf, self.view.len)
         if why is None and self.arrays.attribute_count > attributes:
             why = "there are too few names"
@@ -266,6 +257,15 @@ cdef class StoredSegment:
         free(self.arrays.looked)
         if self.has_view:
             PyBuffer_Release(&self.view)
+
+    cdef int hold(self, data) except -1:
+        """Have the buffer of some bytes in place of any before."""
+        if self.has_view:
+            PyBuffer_Release(&self.view)
+            self.has_view = False
+        PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
+        self.has_view = True
+        return 0
 
     cdef int reserve(self) except -1:
         """Have room for what `mark_removed` writes."""

@@ -355,7 +355,13 @@ class SourceFile:
         return text.decoded("java block")
 
 
-_LITERALS = "string_literal string multiline_string_literal character_literal interpolated_string_expression".split()
+_LITERALS = (
+    "string_literal",
+    "string",
+    "multiline_string_literal",
+    "character_literal",
+    "interpolated_string_expression",
+)
 _FORMAT = re.compile(r"String\s*\.\s*format\s*\(")
 _FORMATTED = re.compile(r"\.\s*format(?:ted)?\s*$")
 _SPECIFIERS = re.compile(r"%(?:%|(?:\d+\$)?[-#+ 0,(]{0,6}\d{0,9}(?:\.\d{1,9})?[a-zA-Z])")
