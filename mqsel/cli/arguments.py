@@ -46,7 +46,7 @@ def limit(text: str) -> int:
     """Read a count."""
     with suppress(ValueError):
         if int(text) > 0:
-            return int(text)
+            return min(int(text), sys.maxsize)
     raise argparse.ArgumentTypeError(f"{text!r} is not a count: write a whole number from 1")
 
 

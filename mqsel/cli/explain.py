@@ -16,7 +16,7 @@ from mqsel.cli.arguments import Commands, add_format, check_order, command, limi
 from mqsel.cli.lint import in_json
 from mqsel.cli.report import colored, complain, escaped, fitted, folded, print_json, say_format, seeming, width_of
 from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
-from mqsel.errors import FileError, MqselError, PropertyTypeError, cut_piece, shortened, visible
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, cut_piece, shortened, visible
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
 from mqsel.files.judgement import JudgedMessage, judged
@@ -33,6 +33,7 @@ from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 
 _START = 1 << 13  # bytes by which something is known that is no message
+_OPENING = ("{", "[")  # of a message that is the argument
 
 _EXAMPLES = f"""\
 With a message: whether it is selected, what would have to change for that, and the truth value of each part of the \
@@ -161,9 +162,11 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
     found = _find(arguments.message, arguments.format, arguments.nth)
     try:
         return judged(matcher, found, dict(types_of(arguments)))
-    except PropertyTypeError as error:
+    except (DecodeError, PropertyTypeError) as error:
         if found.columns is None and len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"
+        if arguments.message.lstrip()[:1] not in _OPENING:
+            error.args = (f"{found.where or shown(arguments.message.removeprefix('@'))}: {error.message}",)
         raise
 
 
@@ -172,7 +175,7 @@ def _find(argument: str, wanted: str | None, nth: int | None) -> FoundMessage:
 
     Raises: MqselError: there is none.
     """
-    if argument.lstrip()[:1] in ("{", "["):
+    if argument.lstrip()[:1] in _OPENING:
         return _reported("MESSAGE", wanted, alone(argument.encode("utf-8", "surrogatepass"), wanted))
     name, place = argument.removeprefix("@"), None
     numbered = re.fullmatch(r"(.+):([0-9]{1,18})", name, re.DOTALL)

@@ -272,7 +272,7 @@ def place_of(name: str, kind: str, number: int) -> str:
 @lru_cache(64)
 def shown(name: str) -> str:
     """Return the name of a file for an error."""
-    return "stdin" if name == "-" else visible(nameable(name))
+    return "stdin" if name == "-" else visible(nameable(name)) or "''"
 
 
 # ---- reading -----------------------------------------------------------------------------------------------------

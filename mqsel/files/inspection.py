@@ -290,6 +290,8 @@ def _first(name: str, text: bytes) -> FoundMessage:
     if text[:4] in STRUC_IDS:
         return FoundMessage(text, "mq")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not lines:
+        raise MqselError(f"{shown(name)}: there is no message")
     if len(lines) > 1 and all(line.strip()[:1] == b"{" and line.strip()[-1:] == b"}" for _, line in lines[:2]):
         return FoundMessage(lines[0][1], "json", place_of(name, "json", lines[0][0]), has_others=True)
     return alone(text, None, name)._replace(is_whole=True)

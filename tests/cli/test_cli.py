@@ -166,6 +166,15 @@ def test_limit(run, tmp_path):
     assert run("match", "--limit", 1, "--count", "color = 'blue'", first)[:2] == (0, b"1\n")
 
 
+@pytest.mark.parametrize("count", [2**63 - 1, 2**63, 10**30])
+@pytest.mark.parametrize("option", ["--limit", "--jobs"])
+def test_counts_of_any_size(run, tmp_path, option, count):
+    """However many messages are asked for, or processes, there are no more than are needed."""
+    files = written(tmp_path / "a", RED, BLUE), written(tmp_path / "b", BLUE)
+    assert run("match", option, count, "color = 'blue'", *files)[:2] == (0, BLUE * 2)
+    assert run("inspect", option, count, *files)[0] == 0
+
+
 def test_missing_properties_are_named(run, tmp_path):
     """The summary names the properties whose absence made messages UNKNOWN, the most frequent first."""
     file = written(tmp_path / "a", BARE, BARE, b'{"color": null}\n', RED, b'{"usr.color": "blue"}\n')

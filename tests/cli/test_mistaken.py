@@ -238,3 +238,29 @@ def test_messages_in_the_place_of_selectors(run: Run) -> None:
     assert err.endswith(f"expected the selector first\n  hint: mqsel explain \"color = 'red'\" '{message}'\n")
     assert run("check", message) == (2, "", f"mqsel: '{message}' is a message: expected a selector\n")
     assert "parentheses are round" in run("check", "{color = 'red'}")[2]
+
+
+# ---- what a message is ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "complaint"),
+    [
+        (b"", "named", "named: there is no message"),
+        (b"\n \r\n", "named", "named: there is no message"),
+        (b'{"a":', "named", "named: broken JSON: expecting value at column 6"),
+        (b'{"a": 1}\n{"a":\n', "named:2", "named:2: broken JSON: expecting value at column 6"),
+        (mq.encode({}, {}, b"")[:300], "named", "named: MQMD needs 364 bytes: 300 are left"),
+    ],
+)
+def test_explain_says_where_no_message_is(run: Run, content: bytes, place: str, complaint: str) -> None:
+    """What is wrong with a message that an argument names begins with its place, as in commands that read files."""
+    Path("named").write_bytes(content)
+    status, out, err = run("explain", "a = 1", place)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"mqsel: {complaint}")
+
+
+def test_a_name_without_letters_is_seen(run: Run) -> None:
+    """The name of a file that is empty stands in apostrophes."""
+    assert "mqsel: '': No such file" in run("match", "a = 1", "")[2]

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
@@ -453,7 +454,7 @@ class Observed:
 
     def __init__(self) -> None:
         self.messages = self.skipped = self.lines = 0
-        self.held: dict[str, Held] = {}
+        self.held: defaultdict[str, Held] = defaultdict(Held)
         self.with_nan: set[str] = set()
 
     def take(self, message: Mapping[str, Any]) -> None:
@@ -471,7 +472,7 @@ class Observed:
             if isinstance(value, float) and math.isnan(value):
                 self.with_nan.add(name)
             if value is not None:
-                self.held.setdefault(name, Held()).take(CLASS_NAMES[type(value)], value)
+                self.held[name].take(CLASS_NAMES[type(value)], value)
         self.messages += 1
 
     def take_batch(self, batch: pa.RecordBatch, fixed: Mapping[str, Any]) -> None:
@@ -487,12 +488,12 @@ class Observed:
             column = column_of(rows, name, "any")
             if column is not None and type_of(column.type) in _TYPES and column.null_count < len(column):
                 column = laid_out(column)
-                take_column(column, self.held.setdefault(name, Held()))
+                take_column(column, self.held[name])
                 if type_of(column.type) in APPROXIMATE and pc.any(pc.is_nan(column)).as_py():
                     self.with_nan.add(name)
         for name, value in fixed.items():
             if value is not None and name not in rows.type.names:
-                held = self.held.setdefault(name, Held())
+                held = self.held[name]
                 held.take(CLASS_NAMES[type(value)], value)
                 held.types[CLASS_NAMES[type(value)]] += len(rows) - 1
         self.messages += len(rows)
@@ -504,7 +505,7 @@ class Observed:
         self.lines += other.lines
         self.with_nan |= other.with_nan
         for name, held in other.held.items():
-            self.held.setdefault(name, Held()).add(held)
+            self.held[name].add(held)
 
     def contract(self, *, values: bool = True) -> Contract:
         """Return the contract that all these messages keep.

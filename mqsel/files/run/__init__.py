@@ -24,6 +24,7 @@ from mqsel.matcher import compile as compile_selector
 from mqsel.values import TYPE_NAMES
 
 _LISTED = 100  # errors that are kept
+_MOST = 16  # processes for each processor: more only start
 
 
 def cores() -> int:
@@ -62,7 +63,7 @@ def sifted(
         if len(first) == 2:
             from mqsel.files.run.workers import side_by_side  # noqa: PLC0415 (what starts processes is slow to import)
 
-            yield from side_by_side(run, ask, tasks, jobs, advance)
+            yield from side_by_side(run, ask, tasks, min(jobs, _MOST * cores()), advance)
             return
     for task in tasks:
         yield from placed(task, done(run, ask(), task, advance))
