@@ -222,9 +222,13 @@ class SourceFile:
             return self.text(node.named_children[0], depth + 1) if node.named_children else Text("")
         if kind in ("null_literal", "null"):
             return Text("")
-        if kind in ("identifier", "field_access", "navigation_expression", "field_expression", "simple_identifier"):
+        if kind in _NAMES:
             return self._named(node, depth)
-        if kind in ("decimal_integer_literal", "integer_literal", "number_literal", "boolean_literal", "true", "false"):
+        if kind in _NUMBERS:
+            is_decimal = _DECIMAL.fullmatch(self.said(node))
+            text = self.source.text(node.start_byte, node.end_byte)
+            return text.replaced(is_decimal[1].replace("_", "")) if is_decimal else self._hole(node)
+        if kind in ("boolean_literal", "true", "false"):
             return self.source.text(node.start_byte, node.end_byte)
         if kind in ("method_invocation", "call_expression"):
             return self._adjusted(node, depth)
@@ -235,17 +239,30 @@ class SourceFile:
 
     def _sum(self, node: Node, depth: int) -> Text:
         """Return a concatenation: the tree leans to the left, as deep as it has signs."""
-        parts: list[Text] = []
+        operands: list[Node] = []
         at = node
         while at.type == node.type and len(inside := [one for one in at.children if "comment" not in one.type]) == 3:
-            left, sign, right = inside
-            if self.said(sign) != "+":
-                parts.append(self._hole(at))
-                return joined(parts[::-1])
-            parts.append(self.text(right, depth + 1) if right.type not in _NULL else self._hole(right))
-            at = left
-        parts.append(self.text(at, depth + 1))
-        return joined(parts[::-1])
+            if self.said(inside[1]) != "+":
+                break
+            operands.append(inside[2])
+            at = inside[0]
+        holes = (*_NULL, node.type)
+        operands = [at, *operands[::-1]]
+        parts = [self._hole(one) if one.type in holes else self.text(one, depth + 1) for one in operands]
+        # Numbers in front of the first string are added.
+        count = next((number for number, one in enumerate(operands) if not self._is_number(one)), len(operands))
+        if count > 1:
+            parts[:count] = [self.source.text(at.start_byte, operands[count - 1].end_byte).replaced(HOLE)]
+        return joined(parts)
+
+    def _is_number(self, node: Node) -> bool:
+        """Report whether an expression is a number or a character, also by a name."""
+        for _ in range(_DEEPEST):
+            value = self.value(self.said(node), node.start_byte) if node.type in _NAMES else None
+            if value is None:
+                break
+            node = value
+        return node.type in _NUMBERS or node.type == "character_literal"
 
     def _named(self, node: Node, depth: int) -> Text:
         name = self.said(node)
@@ -300,27 +317,34 @@ class SourceFile:
 
     def _string(self, node: Node, depth: int) -> Text:
         content, start, stop = self.source.content, node.start_byte, node.end_byte
-        is_interpolated = self.language == "kotlin"
+        is_interpolated, interpolator = self.language == "kotlin", ""
         if node.type == "interpolated_string_expression":
             is_interpolated = True
             start = content.find('"', start, stop)
+            interpolator = content[node.start_byte : start]
+            if interpolator not in ("s", "f", "raw"):
+                return self._hole(node)
         mark = '"""' if content.startswith('"""', start) and stop - start >= 6 else content[start : start + 1]
         start, stop = start + len(mark), max(start + len(mark), stop - len(mark))
         writing = _WRITINGS[self.language, "block" if mark == '"""' else "string"]
-        if node.type == "interpolated_string_expression" and writing == "java":
-            writing = "scala interpolated"
+        if interpolator:
+            writing = "scala raw" if interpolator == "raw" else "scala interpolated"
+
+        def written(begin: int, end: int) -> Text:
+            text = self.source.text(begin, end).decoded(writing)
+            return formatted(text) if interpolator == "f" else text
+
         parts: list[Text] = []
         for begin, end, inside in self._interpolations(node) if is_interpolated else ():
-            parts.append(self.source.text(start, begin).decoded(writing))
+            parts.append(written(start, begin))
             worth = self.text(inside, depth + 1) if inside is not None else Text(HOLE)
-            hole = self.source.text(begin, end).replaced(HOLE)
-            parts.append(hole if HOLE in worth.value else worth)
-            start = end
-            if self.source.content[node.start_byte] == "f" and (width := _SPECIFIERS.match(self.source.content, end)):
-                start = width.end()
+            width = _SPECIFIERS.match(content, end) if interpolator == "f" else None
+            start = width.end() if width else end
+            is_known = HOLE not in worth.value and (width is None or len(width[0]) == 2)
+            parts.append(worth if is_known else self.source.text(begin, end).replaced(HOLE))
         if writing == "java block":
             return self._block(start, stop)
-        parts.append(self.source.text(start, max(start, stop)).decoded(writing))
+        parts.append(written(start, max(start, stop)))
         return joined(parts)
 
     def _interpolations(self, node: Node) -> Iterator[tuple[int, int, Node | None]]:
@@ -362,6 +386,9 @@ _LITERALS = (
     "character_literal",
     "interpolated_string_expression",
 )
+_NAMES = ("identifier", "field_access", "navigation_expression", "field_expression", "simple_identifier")
+_NUMBERS = ("decimal_integer_literal", "integer_literal", "number_literal")
+_DECIMAL = re.compile(r"(0|[1-9][0-9_]*)[lL]?")
 _FORMAT = re.compile(r"String\s*\.\s*format\s*\(")
 _FORMATTED = re.compile(r"\.\s*format(?:ted)?\s*$")
 _SPECIFIERS = re.compile(r"%(?:%|(?:\d+\$)?[-#+ 0,(]{0,6}\d{0,9}(?:\.\d{1,9})?[a-zA-Z])")

@@ -188,9 +188,9 @@ def _xml(mark: str) -> Writing:
 def _marked(mark: str, *, holds_lines: bool = False) -> Writing:
     """Return the writing in which a mark is doubled, and nothing else is an escape."""
     return Writing(
-        re.compile(mark * 2),
+        re.compile(re.escape(mark) * 2),
         lambda _: mark,
-        re.compile(mark if holds_lines else rf"[{mark}\n\r]"),
+        re.compile(f"[{mark}]" if holds_lines else rf"[{mark}\n\r]"),
         {mark: mark * 2} | _none("\n\r"),
         None,
         holds_lines,
@@ -205,6 +205,7 @@ WRITINGS = {
     "java block": _java("", is_block=True),
     "kotlin": _java("\\$", letters="ntrb"),
     "scala interpolated": _java("$$"),
+    "scala raw": _marked("$", holds_lines=True),
     "json": Writing(
         re.compile(rf"\\(?:{_PAIR}|u{_HEX}{{4}}|.)", re.DOTALL),
         _backslash,

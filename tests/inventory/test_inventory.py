@@ -348,3 +348,44 @@ def test_writings_decode_what_they_find():
         for sample in samples:
             for match in writing.escapes.finditer(sample):
                 assert isinstance(writing.decode(match[0]), str)
+
+
+_OF_LANGUAGES = {
+    "java": "import javax.jms.*; class A {{ static final int N = 5; void f() {{ s.createConsumer(q, {}); }} }}",
+    "kt": "import javax.jms.*\nconst val N = 5\nclass A {{ fun f() {{ s.createConsumer(q, {}) }} }}\n",
+    "scala": "import javax.jms._\nobject A {{\n val N = 5\n def f() = {{\n s.createConsumer(q, {})\n }}\n}}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "written", "selector"),
+    [
+        ("java", '"a = " + 5L + " AND b = " + 1_000', "a = 5 AND b = 1000"),
+        ("java", '"a = " + 1 + 2', "a = 12"),
+        ("java", '1 + 2 + " = a"', None),
+        ("java", 'N + 1 + " = a"', None),
+        ("java", "'x' + 'y' + \" = a\"", None),
+        ("java", "'x' + \"y = 1\"", "xy = 1"),
+        ("java", '"a = " + (1 + 2)', None),
+        ("java", '"a = " + (N + 1)', None),
+        ("java", '"a = " + 010', None),
+        ("kt", '"a = " + 5L', "a = 5"),
+        ("kt", '"a = ${N + 1}"', None),
+        ("kt", '"a = ${0x10}"', None),
+        ("scala", 's"a = ${N + 1}"', None),
+        ("scala", 's"a = $N AND b = ${7L}"', "a = 5 AND b = 7"),
+        ("scala", r'''raw"a LIKE '\_%' ESCAPE '\' AND b = $$"''', r"a LIKE '\_%' ESCAPE '\' AND b = $"),
+        ("scala", r'''s"""a LIKE '\\_%' ESCAPE '\\' AND b = $N"""''', r"a LIKE '\_%' ESCAPE '\' AND b = 5"),
+        ("scala", r'''"""a LIKE '\_%' ESCAPE '\' """''', r"a LIKE '\_%' ESCAPE '\'"),
+        ("scala", '''f"a = $N%d AND b LIKE 'x%%'"''', "a = 5 AND b LIKE 'x%'"),
+        ("scala", 'f"a = $N%05d"', None),
+        ("scala", 'sql"a = $N"', None),
+    ],
+)
+def test_expressions_are_worth_what_the_program_has(tmp_path, language, written, selector):
+    """An expression is worth what its language makes of it, or is not known: numbers are added, strings glued."""
+    path = tmp_path / f"a.{language}"
+    path.write_text(_OF_LANGUAGES[language].format(written), encoding="utf-8")
+    (found,) = rows(path)
+    assert (found["selector"] or "").strip() == (selector or ""), found
+    assert bool(found["reason"]) == (selector is None)
