@@ -2,7 +2,8 @@
 
 Facts: *IBM MQ 9.4, Script (MQSC) commands, Building command scripts*: a line that ends in ``+`` goes on with the first
 character of the next line that is no blank, one that ends in ``-`` with its first column; a line whose first character
-is ``*`` is a comment, also between lines that go on.
+is ``*`` is a comment, also between lines that go on. *Rules for using MQSC commands*: what stands in no quotation marks
+is folded to upper case.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ def _of_command(source: Source, command: Text, kind: str) -> Iterator[Entry]:
                 yield from source.entry(kind, named, "", command[start:], _NO_END)
                 return
             continue
-        values.setdefault(name, _unquoted(command[start:stop]))
+        text = _unquoted(command[start:stop])
+        is_folded = match[2][:1] not in ("'", '"') and text.value.isascii()
+        values.setdefault(name, Text(text.value.upper(), text.pieces) if is_folded else text)
     if "SELECTOR" in values:
         yield from _entry(source, kind, values)
     elif re.search(r"\bSELECTOR[ \t]*\(", command.value[last:], re.IGNORECASE):

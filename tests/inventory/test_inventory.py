@@ -389,3 +389,16 @@ def test_expressions_are_worth_what_the_program_has(tmp_path, language, written,
     (found,) = rows(path)
     assert (found["selector"] or "").strip() == (selector or ""), found
     assert bool(found["reason"]) == (selector is None)
+
+
+def test_names_in_no_quotation_marks_are_folded(tmp_path):
+    """MQSC folds what stands in no quotation marks; what runmqsc prints is as the queue manager has it."""
+    script = "define sub(cars) dest(queue.a) selector('a = 1')\ndefine sub('cars') dest('queue.a') selector(urgent)\n"
+    path = tmp_path / "a.mqsc"
+    path.write_text(script, encoding="utf-8")
+    assert [(one["key"], one["destination"], one["selector"]) for one in rows(path)] == [
+        ("CARS", "QUEUE.A", "a = 1"),
+        ("cars", "queue.a", "URGENT"),
+    ]
+    path.write_text("AMQ8096I: IBM MQ subscription inquired.\n   SUB(cars)   DEST(q)\n   SELECTOR(a = 1)\n", "utf-8")
+    assert [(one["key"], one["destination"], one["selector"]) for one in rows(path)] == [("cars", "q", "a = 1")]
