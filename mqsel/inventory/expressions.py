@@ -253,7 +253,11 @@ class SourceFile:
         count = next((number for number, one in enumerate(operands) if not self._is_number(one)), len(operands))
         if count > 1:
             parts[:count] = [self.source.text(at.start_byte, operands[count - 1].end_byte).replaced(HOLE)]
-        return joined(parts)
+        return self._glued(node, parts)
+
+    def _glued(self, node: Node, parts: list[Text]) -> Text:
+        """Return parts one behind the other: constants of constants may double in length at each step."""
+        return joined(parts) if sum([len(one.value) for one in parts]) <= _LONGEST else self._hole(node)
 
     def _is_number(self, node: Node) -> bool:
         """Report whether an expression is a number or a character, also by a name."""
@@ -345,7 +349,7 @@ class SourceFile:
         if writing == "java block":
             return self._block(start, stop)
         parts.append(written(start, max(start, stop)))
-        return joined(parts)
+        return self._glued(node, parts)
 
     def _interpolations(self, node: Node) -> Iterator[tuple[int, int, Node | None]]:
         """Yield what is put into a string: its span, and the expression if it is one."""
@@ -418,6 +422,7 @@ _HEAD = re.compile(r"[ \t\f]*\r?\n")
 _TRAILING = re.compile(r"[ \t]+(?=\r?\n)")
 _DEEPEST_SCOPE = 200  # scopes that are looked at, of those around a place
 _DEEPEST = 60  # constants within constants
+_LONGEST = 100_000  # characters of a text: no selector has as many
 _NULL = ("null_literal", "null")
 _MARGIN = re.compile(r"^[ \t]*\|", re.MULTILINE)
 

@@ -41,6 +41,10 @@ _FAR = 0xFFFFFFFF  # lines and columns, of which only the bytes count
 # The scanner of YAML counts lines in 16 bits: a longer file is read in parts, each of which begins in the first column.
 _PART = re.compile(r"(?:[^\n]*\n){20000}(?:(?:[ \t#}\]\r][^\n]*)?\n)*")
 
+# The scanner of YAML keeps a column or two for each block that is open, and writes past its memory at the 256th.
+_BLOCKS = 60
+_INDENT = re.compile(r"^ *(?:[-?:][ \t]+)*(?=[^\s#])", re.MULTILINE)
+_TOO_DEEP = "nested too deeply to be read"
 _TOO_SLOW = "so damaged, or so deeply nested, that it cannot be read in the time that files of its size take"
 
 
@@ -95,6 +99,8 @@ def tree_of(source: Source, grammar: str, span: Span | None = None) -> Node:
     Raises: MqselError: the library or the grammar is not installed. TreeError: the file is damaged beyond that.
     """
     start, stop = span or (0, len(source.content))
+    if grammar == "yaml":
+        _check_blocks(source.content, start, stop)
     # One byte for each code point: offsets of the tree are those of the text.
     alien = rf"[^\t-\r -~]+|[{_ALIEN[grammar]}]+" if grammar in _ALIEN else r"[^\t-\r -~]+"
     shadow = re.sub(alien, lambda match: "x" * len(match[0]), source.content[start:stop]).encode()
@@ -110,6 +116,18 @@ def tree_of(source: Source, grammar: str, span: Span | None = None) -> Node:
     except ValueError as error:
         raise TreeError(start, _TOO_SLOW) from error
     return tree.root_node
+
+
+def _check_blocks(content: str, start: int, stop: int) -> None:
+    """Raise TreeError if blocks of YAML nest deeper than its scanner can keep."""
+    columns: list[int] = []
+    for match in _INDENT.finditer(content, start, stop):
+        begins = [number for number, sign in enumerate(match[0]) if sign in "-?:"] + [len(match[0])]
+        while columns and columns[-1] > begins[0]:
+            columns.pop()
+        columns += [one for one in begins if not columns or one > columns[-1]]
+        if len(columns) > _BLOCKS:
+            raise TreeError(match.start(), _TOO_DEEP)
 
 
 def matches(node: Node, grammar: str, pattern: str) -> list[tuple[int, dict[str, list[Node]]]]:
@@ -143,7 +161,7 @@ def check_depth(root: Node) -> None:
     depth = 0
     while True:
         if depth > _DEEPEST:
-            raise TreeError(cursor.node.start_byte, "nested too deeply to be read")
+            raise TreeError(cursor.node.start_byte, _TOO_DEEP)
         if cursor.goto_first_child():
             depth += 1
             continue

@@ -402,3 +402,38 @@ def test_names_in_no_quotation_marks_are_folded(tmp_path):
     ]
     path.write_text("AMQ8096I: IBM MQ subscription inquired.\n   SUB(cars)   DEST(q)\n   SELECTOR(a = 1)\n", "utf-8")
     assert [(one["key"], one["destination"], one["selector"]) for one in rows(path)] == [("cars", "q", "a = 1")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(" " * depth + "k:" for depth in range(2_000)),
+        "\n".join(" " * depth + "- k:" for depth in range(0, 600, 2)),
+        "- " * 1_000 + "k: 1",
+        "? - " * 300 + "k",
+        "\n".join(" " * depth + f"- &a{depth} k:" for depth in range(0, 600, 4)),
+    ],
+    ids=["maps", "sequences", "one line", "keys", "anchors"],
+)
+def test_yaml_may_nest_as_deep_as_it_likes(tmp_path, text):
+    """However deep blocks nest, a file is read or refused: the scanner of the library wrote past its memory."""
+    path = tmp_path / "a.yaml"
+    path.write_text(f"jms:\n  selector: a = 1\n---\n{text}\n", encoding="utf-8")
+    assert "nested too deeply" in rows(path)[-1]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("language", "step", "first"),
+    [
+        ("java", "static final String C{0} = C{1} + C{1};", 'static final String C0 = "x";'),
+        ("kt", 'const val C{0} = "$C{1}${{C{1}}}"', 'const val C0 = "x"'),
+    ],
+)
+def test_constants_of_constants_do_not_double_for_ever(tmp_path, language, step, first):
+    """A text is not built that is longer than any selector: each constant may be twice as long as the one before."""
+    call = "void f() { s.createConsumer(q, C55); }" if language == "java" else "fun f() { s.createConsumer(q, C55) }"
+    steps = [step.format(number, number - 1) for number in range(1, 56)]
+    path = tmp_path / f"a.{language}"
+    path.write_text("\n".join(["import javax.jms.*;", "class A {", first, *steps, call, "}"]), encoding="utf-8")
+    (found,) = rows(path)
+    assert found["reason"]
