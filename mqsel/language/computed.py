@@ -40,13 +40,20 @@ from mqsel.language.nodes import (
     walk,
 )
 from mqsel.language.operators import BOUNDS
-from mqsel.language.pattern import regex
+from mqsel.language.pattern import is_simple, parts_of, regex
 from mqsel.names import DEFAULTS
 from mqsel.values import AND, NOT, OR, Float32, Int8, Int16, Int32, Truth
 
 
 class _Big(int):
     """An integer that is compared with its like alone, as Java's BigDecimal is."""
+
+    def __float__(self) -> float:
+        """Return the double next to it, an infinity if it is beyond all."""
+        try:
+            return float(int(self))
+        except OverflowError:
+            return math.copysign(math.inf, self > 0 or -1)
 
 
 class _Word(str):
@@ -263,14 +270,15 @@ class _Rules:
         left, right = self.value(left), self.value(right)
         if left is _ERR:
             return Truth.ERR
-        if left is None and node.operator not in ("=", "<>") and self.dialect.connectives != "eager":
+        nulls = self.dialect.null_equality
+        if left is None and (nulls == "skipped" or (nulls != "unknown" and node.operator not in ("=", "<>"))):
             return Truth.UNKNOWN  # what stands on the right is not computed
         return _ERR if right is _ERR else self.compare(node.operator, left, right)
 
     def compare(self, sign: str, left: Any, right: Any) -> Truth:
         """Compare two values, neither of which is ERR."""
         if left is None or right is None:
-            if sign not in ("=", "<>") or self.dialect.null_equality == "unknown":
+            if sign not in ("=", "<>") or self.dialect.null_equality in ("unknown", "skipped"):
                 return Truth.UNKNOWN
             if left is None and right is not None and self.dialect.null_equality == "left":
                 return Truth.UNKNOWN
@@ -347,24 +355,22 @@ class _Rules:
         return self.within(operand, node.choices, negated=node.negated)
 
     def within(self, operand: Any, items: Sequence[Any], *, negated: bool) -> Truth:
-        values = [*map(self.value, (operand, *items))]
-        if _fails(values):
-            return _ERR
-        value, *items = values
-        if value is None:
-            return Truth.UNKNOWN
+        value, *items = map(self.value, (operand, *items))
+        if value is None or value is _ERR:
+            return _ERR if value is _ERR else Truth.UNKNOWN
         if self.dialect.in_mismatch == "unknown" and not isinstance(value, str):
             return Truth.UNKNOWN
-        truths = [self.compare("=", value, one) for one in items]
-        if self.dialect.in_mismatch == "listed":
-            if negated and any(one is not None and self.differ("=", value, one) for one in items):
-                return Truth.FALSE
-            if Truth.TRUE in truths:
-                return Truth(not negated)
-            return Truth.UNKNOWN if Truth.UNKNOWN in truths else Truth(negated)
-        if _ERR in truths and (Truth.TRUE not in truths or truths.index(_ERR) < truths.index(Truth.TRUE)):
-            return _ERR
-        return Truth((Truth.TRUE in truths) is not negated)
+        is_listed = self.dialect.in_mismatch == "listed"
+        found = Truth.FALSE
+        for one in items:
+            equal = one if one is _ERR else self.compare("=", value, one)
+            if equal is Truth.TRUE or equal is _ERR:  # what stands behind it is not computed
+                return equal if equal is _ERR else Truth(not negated)
+            if is_listed and equal is Truth.UNKNOWN:
+                found = equal
+        if is_listed and negated and found is Truth.FALSE and any(self.differ("=", value, one) for one in items):
+            return Truth.FALSE
+        return NOT[found] if negated else found
 
     def like(self, node: Like, operand: Any) -> Truth:
         return self.matched(operand, node.pattern, node.escape, negated=node.negated)
@@ -374,7 +380,11 @@ class _Rules:
         if value is None or value is _ERR:
             return _ERR if value is _ERR else Truth.UNKNOWN
         if isinstance(value, bytes) and self.dialect.byte_strings == "unquoted":
-            value = value.decode("latin-1")
+            parts = parts_of(pattern, escape, self.dialect) or []
+            try:  # what is not UTF-8 no regular expression reads
+                value = value.decode("utf-8", "surrogateescape" if is_simple(parts, self.dialect) else "strict")
+            except UnicodeDecodeError:
+                return Truth.UNKNOWN
         if not isinstance(value, str):
             return self.mismatch("NOT LIKE" if negated else "LIKE")
         is_bytes = self.dialect.like_units == "bytes"

@@ -145,8 +145,12 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "null_equality": {
         "unknown": Choice("`=` and `<>` with a NULL are UNKNOWN", "Syntax; TIBCO; Jakarta §3.8.1.2"),
-        "left": Choice("a NULL on the right is equal to NULL alone; beside a value, one on the left is UNKNOWN"),
-        "value": Choice("NULL is equal to NULL alone"),
+        "left": Choice(
+            "a NULL on the right is equal to NULL alone; beside a value, one on the left is UNKNOWN; behind one on the "
+            "left of `<` and its like nothing is computed"
+        ),
+        "value": Choice("NULL is equal to NULL alone; behind one on the left of `<` and its like nothing is computed"),
+        "skipped": Choice("a test with a NULL is UNKNOWN; behind one on the left nothing is computed", "qpid-cpp"),
     },
     "connectives": {
         "kleene": Choice("AND and OR are those of Kleene, and end where they are decided", "SQL-92"),
@@ -172,7 +176,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "in_mismatch": {
         "comparison": Choice("IN compares by `=`, and NOT IN by `<>`", "Jakarta §3.8.1.1"),
         "unknown": Choice("IN and NOT IN of anything but a string are UNKNOWN"),
-        "listed": Choice("NOT IN is FALSE if any value of the list is of another type"),
+        "listed": Choice("NOT IN that is TRUE is FALSE if any value of the list is of another type"),
     },
     "like_mismatch": {
         "comparison": Choice("LIKE and NOT LIKE of anything but a string are mismatches", "Jakarta §3.8.1.1"),
@@ -219,7 +223,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
             "the escape stands for itself before anything but `%`, `_` and itself, and is a wildcard there if it is one"
         ),
         "any": Choice("what follows the escape stands for itself; an escape at the end is no escape"),
-        "dropped": Choice("what follows the escape stands for itself; an escape at the end is dropped"),
+        "dropped": Choice("escapes are dropped, those behind an escape too; what follows them stands for itself"),
         "dropped_runs": Choice(
             "several `%` become one; what follows the escape stands for itself; an escape at the end is dropped"
         ),
@@ -231,7 +235,10 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "like_lines": {
         "all": Choice("`%` and `_` match line ends, too", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "none": Choice("neither matches a line feed"),
-        "simple": Choice("`_` matches no line feed; `%` does in a pattern that has no `_` and no other `%`"),
+        "simple": Choice(
+            "`_` matches no line feed; `%` does in a pattern that has no `_` and no other `%`; any other pattern also "
+            "matches with a line feed behind it"
+        ),
     },
     "letters": {
         "java": Choice("a name is of the letters of Java", "Names; Jakarta §3.8.1.1"),
@@ -268,7 +275,10 @@ FIELDS: dict[str, dict[str, Choice]] = {
             "ActiveMQ; Artemis; Broker-J",
         ),
         "decimal": Choice("decimal ones, suffix L; `05` is `0` and a rest; a double is not zero", "RocketMQ"),
-        "grouped": Choice("hexadecimal, octal and binary of 64 bits, underscores, suffixes L, F and D", "qpid-cpp"),
+        "grouped": Choice(
+            "hexadecimal, octal and binary of 64 bits, `0x1p3`, underscores, suffixes L, F and D; no subnormals",
+            "qpid-cpp",
+        ),
         "unbounded": Choice(
             "decimal ones of any size, digits on both sides of a point, `E` in capitals", "RabbitMQ filter"
         ),
@@ -298,6 +308,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "plus_sign": {
         "number": Choice("a plus sign stands before a number", "Jakarta §3.8.1.1"),
         "none": Choice("a plus sign before any value is no operator", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
+        "primary": Choice("a plus sign stands before a name or a literal alone", "qpid-cpp"),
     },
     "in_operands": {
         "name": Choice("IN reads a name and lists strings", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -578,6 +589,9 @@ PRESETS: dict[str, dict[str, Any]] = {
         "condition_mismatch": "unknown",
         "integers": "long",
         "like_escapes": "dropped",
+        "plus_sign": "primary",
+        "null_equality": "skipped",
+        "approximate_literals": "no_leading_zero",
         "like_units": "bytes",
     },
     "RABBITMQ": {
@@ -708,9 +722,10 @@ PRODUCTS: dict[str, Product] = {
         _CONTROL,
     ),
     "QPID_CPP": Product(
-        "qpid-cpp 62aaa4cd, by its recorded answers",
+        "qpid-cpp 62aaa4cd, by its recorded answers and its source",
         "apache/qpid-cpp: src/qpid/broker/Selector.cpp, SelectorExpression.cpp, SelectorToken.cpp, SelectorValue.cpp",
-        selectors="376",
+        "in texts that LIKE reads, U+0000, where the engine ends them",
+        "376",
     ),
     "RABBITMQ": Product(
         "RabbitMQ 4.3.6, filters of streams over AMQP 1.0",

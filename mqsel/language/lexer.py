@@ -125,7 +125,8 @@ class _Numbers(
     Attributes:
         size: which whole numbers there are: "any"; "long", those of INT64 without a sign; "signed", with it;
             "unsigned", where those that are not decimal have 64 bits; "wrapped".
-        zero: which approximate numbers may be zero, "any", "written" as zero, or "none".
+        zero: which approximate numbers may be zero or next to it, "any"; "least normal",
+            those that are no subnormals, and what is written as zero; "zero", none.
         has_infinity: an approximate number beyond all is infinite.
         has_octal: a leading zero makes a number octal.
     """
@@ -134,15 +135,17 @@ class _Numbers(
 
 
 _WHOLE = "[1-9][0-9]*[lL]?"
+_GROUPED = "[1-9][0-9_]*"
 _NUMBERS = {
     "wrapped": _Numbers(_DECIMAL, "0[xX][0-9A-Fa-f]+", f"0[0-7]*|{_WHOLE}", "wrapped", "any", True, True),
-    "decimal": _Numbers(_DECIMAL, _NEVER, f"0|{_WHOLE}", "long", "none", False, False),
+    "decimal": _Numbers(_DECIMAL, _NEVER, f"0|{_WHOLE}", "long", "zero", False, False),
     "grouped": _Numbers(
-        rf"(?:(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]",
-        "(?:0[xX][0-9A-Fa-f_]+|0[bB][01_]+)[lL]?",
-        "(?:0[0-7_]*|[1-9][0-9_]*)[lL]?",
+        rf"0[xX][0-9A-Fa-f][0-9A-Fa-f_]*[pP][+-]?[0-9]+[fFdD]?|"
+        rf"(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:{_EXPONENT})?[fFdD]?|{_GROUPED}(?:{_EXPONENT}[fFdD]?|[fFdD])",
+        "(?:0[xX][0-9A-Fa-f][0-9A-Fa-f_]*|0[bB][01][01_]*)[lL]?",
+        f"(?:0[0-7_]*|{_GROUPED})[lL]?",
         "unsigned",
-        "written",
+        "least normal",
         False,
         True,
     ),
@@ -158,6 +161,7 @@ _NUMBERS = {
     ),
     "sql": _Numbers(_DECIMAL, _NEVER, "[0-9]+", "signed", "any", False, False),
 }
+_NEXT_TO_ZERO = {"any": 0.0, "least normal": sys.float_info.min, "zero": math.ulp(0.0)}
 # int() of more digits takes quadratic time, or refuses.
 _MAX_DIGITS = 4_000
 
@@ -451,7 +455,7 @@ def _kind_of(text: str, span: Span, word: str, lexicon: _Lexicon, dialect: Diale
     kind = lexicon.known.get(word)
     if kind is not None:
         return kind, word
-    if word.isidentifier() and word.isascii():
+    if word.isidentifier() and word.isascii() and lexicon.classes[ord(word[0])] == _NAME:
         return _kind_of_name(text, span, word, lexicon, dialect), word
     try:
         return _token(text, span, word, dialect, lexicon.words)
@@ -493,6 +497,11 @@ def _token(
             return "bytes", _byte_string(text, span, word, dialect)
         case "bad":
             raise _bad_character(text, start, word, dialect)
+    is_octal = group == "approximate" and word[0] == "0" and word[1] in "0123456789_"
+    if is_octal and dialect.approximate_literals == "no_leading_zero":
+        bare = word.lstrip("0_")
+        hint = f"a leading zero makes a number octal: write {bare if re.match('[.]?[0-9]', bare) else f'0{bare}'}"
+        raise bad_number(text, span, "an octal number has no point and no exponent", hint)
     numbers = _NUMBERS.get(dialect.numbers)
     if numbers is not None:
         return _number_of(text, span, word, group, numbers)
@@ -505,18 +514,15 @@ def _number_of(text: str, span: Span, word: str, group: str, numbers: _Numbers) 
     """Return the kind and value of a number of a choice of the field ``numbers``."""
     plain = word.replace("_", "")
     if group == "approximate":
-        number = float(plain.rstrip("fFdD"))
+        number = _double(plain)
         if math.isinf(number) and not numbers.has_infinity:
             raise number_out_of_range(text, span, "approximate")
-        digits = re.split("[eE]", plain)[0].rstrip("fFdD")
-        if not number and numbers.zero != "any" and (numbers.zero == "none" or digits.strip("0.")):
-            raise number_out_of_range(text, span, "zero" if numbers.zero == "none" else "least")
+        if number < _NEXT_TO_ZERO[numbers.zero] and (numbers.zero == "zero" or not _is_zero(plain)):
+            raise number_out_of_range(text, span, numbers.zero)
         return "approximate", number
     digits = plain.rstrip("lL")
     is_octal = numbers.has_octal and len(digits) > 1 and digits[0] == "0"
     base = {"x": 16, "b": 2}.get(digits[1:2].lower(), 8 if is_octal else 10)
-    if base in (2, 16) and not digits[2:]:
-        raise bad_number(text, span, "it has no digits", None)
     if base == 10 and len(digits) > _MAX_DIGITS:
         raise number_out_of_range(text, span, "digits")
     whole = int(digits[2:] if base in (2, 16) else digits, base)
@@ -751,20 +757,27 @@ def out_of_range(text: str, span: Span, number: int | float, dialect: Dialect) -
 
 
 def _approximate_number(text: str, span: Span, word: str, dialect: Dialect) -> float:
-    if dialect.approximate_literals == "no_leading_zero" and word[0] == "0" and word[1:2].isdigit():
-        bare = word.lstrip("0")
-        hint = f"a leading zero makes a number octal: write {bare if re.match('[.]?[0-9]', bare) else f'0{bare}'}"
-        raise bad_number(text, span, "an octal number has no point and no exponent", hint)
-    plain = word.replace("_", "").rstrip("fFdD")
-    is_hexadecimal = plain[:2] in ("0x", "0X")
-    try:
-        number = float.fromhex(plain) if is_hexadecimal else float(plain)
-    except OverflowError:  # of fromhex alone
-        number = math.inf
+    plain = word.replace("_", "")
+    number = _double(plain)
     if math.isinf(number):
         return out_of_range(text, span, number, dialect)
-    if number == 0 and dialect.approximate_literals == "java":  # Java §3.10.2: what is not zero does not become it
-        digits = re.split("[pP]" if is_hexadecimal else "[eE]", plain.lower().removeprefix("0x"))[0]
-        if digits.strip("0."):
-            raise number_out_of_range(text, span, "least")
+    # Java §3.10.2: what is not zero does not become it.
+    if number == 0 and dialect.approximate_literals == "java" and not _is_zero(plain):
+        raise number_out_of_range(text, span, "least")
     return number
+
+
+def _double(plain: str) -> float:
+    """Return the value of an approximate number without underscores; what is too great is infinite."""
+    is_hexadecimal = plain[:2] in ("0x", "0X")
+    bare = plain.rstrip("fFdD")
+    try:
+        return float.fromhex(bare) if is_hexadecimal else float(bare)
+    except OverflowError:  # of fromhex alone
+        return math.inf
+
+
+def _is_zero(plain: str) -> bool:
+    """Report whether an approximate number is written as zero."""
+    exponent = "[pP]" if plain[:2] in ("0x", "0X") else "[eEfFdD]"
+    return not re.split(exponent, plain)[0].strip("0.xX")

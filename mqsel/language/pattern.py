@@ -62,6 +62,8 @@ def wildcards(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[
     """List the characters of a pattern, each with whether it is a wildcard."""
     if dialect.like_escapes == "dropped_runs":
         pattern = re.sub("%+", "%", pattern)
+    if dialect.like_escapes == "dropped" and escape:
+        pattern = re.sub(f"({re.escape(escape)})+", r"\1", pattern)
     found: list[tuple[str, bool]] = []
     at = 0
     while at < len(pattern):
@@ -136,6 +138,8 @@ def regex(pattern: str, escape: str | None, dialect: Dialect) -> re.Pattern[Any]
     middle = [f"(?=(?P<p{at}>.*?{piece}))(?P=p{at})" for at, piece in enumerate(pieces[1:-1])]
     body = "".join([*pieces[:1], *middle, *[f".*{piece}" for piece in pieces[1:][-1:]]])
     flags = re.DOTALL if dialect.like_lines == "all" or is_simple(parts, dialect) else re.RegexFlag(0)
+    if dialect.like_lines == "simple" and not flags:  # its engine's $ stands before a last line feed, too
+        body += "\n?"
     if is_bytes:
         return re.compile(body.encode("utf-8", "surrogatepass"), flags)
     return re.compile(body, flags)

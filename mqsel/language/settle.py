@@ -110,7 +110,7 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
             subject = _subject(left, dialect)
             return None if subject is None else _compared(node._replace(left=subject), dialect)
         case Comparison(sign, Literal() as left, Identifier() as right):
-            if dialect.null_equality != "unknown" or dialect.narrow_types != "promoted":
+            if dialect.null_equality in ("left", "value") or dialect.narrow_types != "promoted":
                 return None
             swapped = node._replace(operator=OPERATORS[sign].mirrored, left=right, right=left)
             found = _compared(swapped, dialect)

@@ -26,16 +26,19 @@ def bad_number(text: str, span: Span, found: str, hint: str | None) -> SelectorS
     )
 
 
+_LEAST = {"least": "4.9E-324", "least normal": "2.2250738585072014E-308 in this dialect"}
+
+
 def number_out_of_range(text: str, span: Span, kind: str) -> SelectorSyntaxError:
     limits = {
         "exact": "exact numbers go from -9223372036854775808 to 9223372036854775807",
         "approximate": "approximate numbers go up to 1.797693134862315E+308",
-        "least": "the least approximate number above zero is 4.9E-324",
+        **{kind: f"the least approximate number above zero is {number}" for kind, number in _LEAST.items()},
         "zero": "no approximate number is zero in this dialect",
         "digits": "an exact number has 4,000 digits at most",
     }
     not_exact = "write an approximate number (with a point or an exponent) if the value need not be exact"
-    hints = {"approximate": "write a smaller number", "least": "write 0.0", "zero": "write 0"}
+    hints = {"approximate": "write a smaller number", "zero": "write 0"} | dict.fromkeys(_LEAST, "write 0.0")
     return SelectorSyntaxError(
         f"{quoted(text[span[0] : span[1]])} is out of range: {limits[kind]}",
         selector=text,

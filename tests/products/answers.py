@@ -135,7 +135,8 @@ class _Message:
 
     def comparison(self, symbol: str, left: Tree, right: Tree) -> str:
         first = self.value(left)
-        if symbol in ORDER and first is None and self.product.grammar in ("activemq", "qpid-cpp", "rocketmq"):
+        is_skipped = symbol in ORDER and self.product.grammar in ("activemq", "rocketmq")
+        if first is None and (is_skipped or self.product.grammar == "qpid-cpp"):
             return "U"
         return self.compare(symbol, first, self.value(right))
 
@@ -216,28 +217,27 @@ class _Message:
         value = self.value(operand)
         if value is None:
             return "U"
-        values = [self.value(item) for item in items]
-        if self.product.in_mismatch == "list":
-            return self.typed_list(value, values, negated)
         if self.product.in_mismatch == "U" and value[0] != "string":
             return "U"
-        found = any(one is not None and self.compare("=", value, one) == "T" for one in values)
-        return _truth(found is not negated)
-
-    def typed_list(self, value: Value, values: list[Value], negated: bool) -> str:
-        truths = [self.compare("=", value, one) for one in values]
-        if negated and any(one and not self.comparable("=", value, one) for one in values):
-            return "F"
-        if "T" in truths:
-            return _truth(not negated)
-        return "U" if "U" in truths else _truth(negated)
+        values = []
+        for item in items:
+            values.append(self.value(item))
+            if values[-1] is not None and self.compare("=", value, values[-1]) == "T":
+                return _truth(not negated)
+        if self.product.in_mismatch == "list" and None in values:
+            return "U"
+        is_typed = self.product.in_mismatch != "list" or all(self.comparable("=", value, one) for one in values)
+        return _truth(negated and is_typed)
 
     def like(self, operand: Tree, pattern: str, escape: str | None, negated: bool) -> str:
         value = self.value(operand)
         if value is None:
             return "U"
         if value[0] == "bytes":
-            value = "string", value[1].decode("latin1")
+            try:
+                value = "string", value[1].decode("utf-8", "surrogateescape" if _is_fast(pattern, escape) else "strict")
+            except UnicodeDecodeError:
+                return "U"
         if value[0] != "string":
             if self.product.like_mismatch == "E":
                 raise Failed
@@ -334,10 +334,7 @@ class _Message:
         if symbol in ("/", "%"):
             return self.divide(symbol, left, right)
         if "double" in kinds or "float" in kinds:
-            try:
-                first, second = float(first), float(second)
-            except OverflowError:
-                raise Failed from None
+            first, second = self.double(first), self.double(second)
             number = {"+": operator.add, "-": operator.sub, "*": operator.mul}[symbol](first, second)
             if product.integers == "big" and not math.isfinite(number):
                 raise Failed
@@ -345,6 +342,15 @@ class _Message:
         kind = "long" if "long" in kinds or not self.java else "int"
         number = {"+": operator.add, "-": operator.sub, "*": operator.mul}[symbol](first, second)
         return kind, self.wrap(kind, number)
+
+    def double(self, number: Any) -> float:
+        """Return a number as a double; beyond all it is infinite in Java, and an error in Erlang."""
+        try:
+            return float(number)
+        except OverflowError:
+            if self.java:
+                return math.copysign(math.inf, number > 0 or -1)
+            raise Failed from None
 
     def divide(self, symbol: str, left: Value, right: Value) -> Value:
         division = self.product.division
@@ -361,7 +367,7 @@ class _Message:
                 raise Failed
             quotient = abs(first) // abs(second)
             return "long", self.wrap("long", quotient if (first < 0) == (second < 0) else -quotient)
-        first, second = float(first), float(second)
+        first, second = self.double(first), self.double(second)
         if symbol == "%":
             return "double", math.fmod(first, second) if second and math.isfinite(first) else math.nan
         if second:
@@ -464,6 +470,12 @@ def _units(product: Product, text: str) -> Any:
     return text.encode("utf-8", "surrogatepass") if product.unit == "byte" else text
 
 
+def _is_fast(pattern: str, escape: str | None) -> bool:
+    """Report whether RabbitMQ compares a pattern without a regular expression."""
+    bare = re.sub(f"(?s){re.escape(escape)}.", "", pattern) if escape else pattern
+    return "_" not in bare and bare.count("%") < 2
+
+
 @functools.lru_cache(maxsize=10_000)
 def _pattern(product: Product, pattern: str, escape: str | None) -> re.Pattern:
     parts: list[str] = []
@@ -476,6 +488,8 @@ def _pattern(product: Product, pattern: str, escape: str | None) -> re.Pattern:
         char = pattern[place]
         following = pattern[place + 1 : place + 2]
         place += 1
+        if char == escape == following and product.grammar == "qpid-cpp":
+            continue  # an escape is never written
         if char == escape and ((following and product.escapes == "any") or following in ("%", "_", escape)):
             never = product.collapses and following > "\uffff"  # Broker-J escapes half of it
             is_hex = following > "\xff" and product.grammar in ("activemq", "artemis", "qpid-broker-j")
@@ -485,9 +499,9 @@ def _pattern(product: Product, pattern: str, escape: str | None) -> re.Pattern:
             continue  # one at the end is dropped
         else:
             parts.append({"%": ".*", "_": "."}.get(char) or re.escape(char))
-    fast = parts.count(".*") < 2 and "." not in parts
-    dotall = product.newline == "yes" or (product.newline == "fast" and fast)
-    body = "".join(parts)
+    fast = product.newline == "fast" and _is_fast(pattern, escape)
+    dotall = product.newline == "yes" or fast
+    body = "".join(parts) + r"\n?" * (product.newline == "fast" and not fast)
     return re.compile(
         body.encode("utf-8", "surrogatepass") if product.unit == "byte" else body, re.DOTALL if dotall else 0
     )

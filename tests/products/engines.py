@@ -94,8 +94,8 @@ def _encoded(text: str) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
+    if isinstance(value, (bool, bytes)):
+        return str(value).lower() if isinstance(value, bool) else value.hex()
     if isinstance(value, float):
         special = "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
         return f"{value:.17e}" if math.isfinite(value) else special

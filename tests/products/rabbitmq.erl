@@ -22,6 +22,7 @@ property(Written) ->
 
 value(<<"boolean">>, Value) -> {boolean, Value =:= <<"true">>};
 value(<<"string">>, Value) -> {utf8, Value};
+value(<<"bytes">>, Value) -> {binary, binary:decode_hex(Value)};
 value(<<"float">>, Value) -> <<Single:32/float>> = <<(binary_to_float(Value)):32/float>>, {float, Single};
 value(<<"double">>, Value) -> {double, binary_to_float(Value)};
 value(Type, Value) -> {binary_to_atom(Type), binary_to_integer(Value)}.

@@ -115,9 +115,10 @@ PRODUCTS = {
         _with(
             {},
             space=r"[ \t\n\r\f\v]+",
-            float=rf"(?:(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:{_EXPONENT})?|[0-9]+{_EXPONENT})[fFdD]?|[0-9]+[fFdD]",
-            hex=r"0[xX][0-9a-fA-F_]+[lL]?",
-            binary=r"0[bB][01_]+[lL]?",
+            float=r"(?:(?:0|[1-9][0-9_]*)\.[0-9_]*|\.[0-9][0-9_]*|[1-9][0-9_]*(?=[eEfFdD]))"
+            rf"(?:{_EXPONENT})?[fFdD]?|0[xX][0-9a-fA-F][0-9a-fA-F_]*[pP][+-]?[0-9]+[fFdD]?",
+            hex=r"0[xX][0-9a-fA-F][0-9a-fA-F_]*[lL]?",
+            binary=r"0[bB][01][01_]*[lL]?",
             octal=r"0[0-7_]*[lL]?",
             whole=r"[1-9][0-9_]*[lL]?",
             string=_STRING,
@@ -526,6 +527,8 @@ class _Reader:
                 return self.signed(symbol, self.primary())
             if grammar == "qpid-cpp" and symbol == "-" and self.kind in ("whole", "hex", "octal", "binary"):
                 return "literal", self.numeric(*self.words[self.place], negative=bool(self.next(self.kind)))
+            if grammar == "qpid-cpp" and symbol == "+" and self.kind in ("(", "+", "-"):
+                raise Refused
             operand = self.unary()
             return self.signed(symbol, self.number(operand) if grammar == "rabbitmq-jms" else operand)
         if grammar in ("activemq", "rocketmq") and self.next("NOT"):
@@ -578,12 +581,13 @@ class _Reader:
         grammar = self.product.grammar
         plain = word.replace("_", "")
         if kind == "float":
-            number = float(plain.rstrip("fFdD"))
+            hexadecimal, bare = plain[:2] in ("0x", "0X"), plain.rstrip("fFdD")
+            number = float.fromhex(bare) if hexadecimal else float(bare)
             if grammar != "activemq" and math.isinf(number):
                 raise Refused
             if grammar == "rocketmq" and not number:
                 raise Refused
-            if grammar == "qpid-cpp" and not number and plain.strip("0.eE+-fFdD"):
+            if grammar == "qpid-cpp" and number < 2.0**-1022 and re.split("[eEpP]", bare)[0].strip("0.xX"):
                 raise Refused
             return "double", number
         if kind not in ("hex", "octal", "whole", "digits", "binary"):

@@ -62,7 +62,7 @@ def _compare_alike(sign: str, left: Node, right: Node, dialect: Dialect) -> bool
         return False
     is_equality = sign in ("=", "<>")
     constants = [node.value for node in (left, right) if isinstance(node, Literal)]
-    if is_equality and dialect.null_equality != "unknown" and (dialect.null_equality != "left" or not constants):
+    if is_equality and (dialect.null_equality == "value" or (dialect.null_equality == "left" and not constants)):
         return False
     if is_equality and isinstance(left, Literal):
         return False

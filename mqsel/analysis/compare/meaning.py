@@ -193,11 +193,10 @@ def _with_pair(node: Node) -> Node:
     equal = pair._replace(operator="=")
     both_missing = And((IsNull(False, left), IsNull(False, right)))
     cores: dict[str, Node] = {
-        "unknown": equal,
         "left": Or((both_missing, And((IsNull(True, right), equal)))),
         "value": Or((both_missing, And((IsNull(True, left), IsNull(True, right), equal)))),
     }
-    core = cores[dialect.null_equality]
+    core = cores.get(dialect.null_equality, equal)
     return node._replace(core=core if pair.operator == "=" else Not(core))
 
 
