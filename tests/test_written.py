@@ -1,7 +1,8 @@
 """What released versions wrote, read by the code of today: with the answers of its day, or refused by name.
 
 `tests/written` has a file for each version, by `tests/written/write.py` of that day; none is ever written again.
-0.2.0-2 is what the sources between 0.2.0 and 0.3.0 wrote: programs of format 2.
+0.2.0-2 is what the sources between 0.2.0 and 0.3.0 wrote: programs of format 2. 0.3.0-3 is what those after 0.3.0
+wrote: sets whose segments are of version 3.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+import random
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -92,9 +94,9 @@ def test_every_version_is_kept() -> None:
 
         assert about["version"] == path.stem.partition("-")[0]
         assert {line["kind"] for line in lines} == {"program", "pickle", "file"}
-        assert len(lines) > 100
+        assert len(lines) > 60
 
-    assert formats == {"0.2.0": 1, "0.2.0-2": 2, VERSION: FORMAT_VERSION}
+    assert formats == {"0.2.0": 1, "0.2.0-2": 2, "0.3.0-3": 3, VERSION: FORMAT_VERSION}
 
 
 def test_choices_keep_the_numbers_that_they_had() -> None:
@@ -139,3 +141,25 @@ def test_a_dialect_of_another_version_is_named() -> None:
     header, keys, parts = mqsel.SelectorSet({1: "a = 1"})._parts()
     with pytest.raises(ProgramError, match=r"written by mqsel '9\.9\.9' for a dialect .*: there is no dialect 'X'"):
         _unpickled(mqsel.SelectorSet, {**header, "version": "9.9.9", "dialect": ("X", {})}, keys, parts)
+
+
+def test_a_damaged_set_of_version_3_is_refused_or_answers(tmp_path: Path) -> None:
+    """Whatever word of its segment is changed, a set finds keys that it has, or raises one error of ours."""
+    about, *lines = map(json.loads, (_WRITTEN[0].parent / "0.3.0-3.jsonl").read_text("utf-8").splitlines())
+    (line,) = [line for line in lines if line["kind"] == "file" and "many" in line["name"]]
+    whole = base64.b64decode(line["data"][0])
+    keys = set(_read("file", [whole], tmp_path / "set"))
+    rng = random.Random(3)
+    refused = 0
+    for _ in range(600):
+        broken = bytearray(whole)
+        at = rng.randrange(whole.index(b"mqselset") + 336, len(whole) - 4) & ~3
+        word = rng.choice((0, 1, 0x7FFFFFFF, 0xFFFFFFFF, rng.getrandbits(32), rng.randrange(300)))
+        broken[at : at + 4] = word.to_bytes(4, "little")
+        try:
+            held = _read("file", [bytes(broken)], tmp_path / "set")
+            assert all(set(held.match(message)) <= keys for message in about["messages"])
+        except (ProgramError, FileError) as error:
+            refused += 1
+            assert error.hint
+    assert 0 < refused < 600

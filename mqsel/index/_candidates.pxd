@@ -12,7 +12,7 @@ from mqsel.machine._values cimport Record, Value
 # What the value of an attribute is to steps.
 cdef struct AttributeValue:
     double number               # NaN if it is none
-    uint32_t text               # the number of a string or byte string in the segment; NONE if it has none
+    uint32_t codes[2]           # of a number; of a string or byte string its number in the segment, NONE if it has none
     uint32_t kind               # a Kind
     uint32_t hash               # of a string or byte string
     bint is_hashed

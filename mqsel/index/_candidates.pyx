@@ -32,6 +32,8 @@ cdef enum:
     LISTED = 8                  # numbers of strings that are all looked at
     LARGEST_EPOCH = 0x7FFFFFFE
     TOUCHED = 8                 # 2 ** this places are one run
+    NUMBER_CODE = 0             # of SHORT_RANGE and SHORT_TEXT, the lowest bit
+    TEXT_CODE = 1
     OUTCOME_SAME = 16
     OUTCOME_DIFFERENT = 32
     OUTCOME_MISMATCH = 64
@@ -190,9 +192,11 @@ cdef inline void slot_fill(Search *search, AttributeValue *slot, const Value *va
         else:
             slot.kind = KIND_NUMBER
             slot.number = <double> value.it.i
+            slot.codes[NUMBER_CODE] = integer_code(value.it.i)
     elif value.tag <= FLOAT64:
         slot.number = value.it.d
         slot.kind = KIND_NUMBER if slot.number == slot.number else KIND_NAN
+        slot.codes[NUMBER_CODE] = number_code(slot.number)
     elif value.tag == POISON:
         slot.kind = KIND_OPEN | KIND_NULL | KIND_FALSE | KIND_TRUE | KIND_NUMBER if search.asked else 0
     else:
@@ -202,8 +206,9 @@ cdef inline void slot_fill(Search *search, AttributeValue *slot, const Value *va
 
 cdef inline void slot_clear(AttributeValue *slot) noexcept:
     slot.number = NAN
-    slot.text = NONE
+    slot.codes[TEXT_CODE] = NONE
     slot.kind = KIND_NULL
+    slot.codes[NUMBER_CODE] = NO_CODE
     slot.hash = 0
     slot.is_hashed = False
 
@@ -244,7 +249,7 @@ cdef inline void slot_text(Search *search, const SegmentArrays *segment, uint32_
     if not slot.is_hashed:
         slot.hash = text_hash(data, size, kind)
         slot.is_hashed = True
-    slot.text = string_find(segment, data, <uint32_t> size, kind, slot.hash) if size < NONE else <uint32_t> NONE
+    slot.codes[TEXT_CODE] = string_find(segment, data, size, kind, slot.hash)
 
 
 # ---- leaves ------------------------------------------------------------------------------------------------------
@@ -323,13 +328,13 @@ cdef bint set_has(Search *search, const PooledLeaf *leaf, Value *value, bint is_
     if value.tag == POISON:
         return leaf.flags & LEAF_POISON != 0
     if value.tag == STRING:
-        text = search.slots[leaf.attribute[0]].text
+        text = search.slots[leaf.attribute[0]].codes[TEXT_CODE]
         found = text != NONE and numbers_have(leaf_strings(leaf), leaf.strings, text)
         if not found and leaf.patterns:
             found = patterns_match(search, leaf, value)
         return found != (leaf.flags & LEAF_NOT_STRINGS != 0)
     if value.tag == BYTES:
-        text = search.slots[leaf.attribute[0]].text
+        text = search.slots[leaf.attribute[0]].codes[TEXT_CODE]
         found = text != NONE and numbers_have(leaf_bytes(leaf), leaf.bytes, text)
         return found != (leaf.flags & LEAF_NOT_BYTES != 0)
     ends = leaf_intervals(leaf)
@@ -438,8 +443,7 @@ cdef bint leaf_holds(Search *search, const SegmentArrays *segment, uint32_t numb
             search.is_damaged = True
             return False
         truth = steps_hold(
-            search, segment, <const ClauseStep *> (<const uint64_t *> leaf + LEAF_WORDS), leaf.actions[0], 0, number,
-            depth + 1,
+            search, segment, <const uint64_t *> leaf + LEAF_WORDS, 2 * <uint64_t> leaf.actions[0], 0, number, depth + 1
         )
     elif leaf.kind == SET:
         truth = set_has(search, leaf, &search.values[leaf.attribute[0]], False)
@@ -456,12 +460,12 @@ cdef inline bint step_holds(
     Search *search, const SegmentArrays *segment, const ClauseStep *step, const AttributeValue *slot, uint32_t limit,
     int depth
 ) noexcept:
-    """Report whether a test is true. The leaf of one has to be below *limit*."""
+    """Report whether a test of two words is true. The leaf of one has to be below *limit*."""
     cdef int test = step.test & TEST_MASK
     # Which of these it is, a processor cannot foretell: it makes all three.
     cdef bint truth = (
         ((step.kinds & slot.kind) != 0)
-        | (test == TEXT) & (slot.text == step.it.place)
+        | (test == TEXT) & (slot.codes[TEXT_CODE] == step.it.place)
         | (test == BETWEEN) & (slot.number >= step.it.bounds[0]) & (slot.number <= step.it.bounds[1])
     )
     if truth or test < OTHER_TEXT:
@@ -469,8 +473,6 @@ cdef inline bint step_holds(
     if test == LEAF:
         if step.it.place >= limit:
             search.is_damaged = True
-            return False
-        if step.it.pair[1] and slot.kind & (KIND_STRING | KIND_BYTES) and not step.it.pair[1] >> (slot.text & 31) & 1:
             return False
         return leaf_holds(search, segment, step.it.place, depth)
     if test == LEAST:
@@ -481,39 +483,110 @@ cdef inline bint step_holds(
         return slot.number == step.it.number
     if test == UNEQUAL:
         return slot.kind == KIND_NUMBER and slot.number != step.it.number
-    return test == OTHER_TEXT and slot.kind == KIND_STRING and slot.text != step.it.place
+    if test == OUTSIDE:
+        return slot.kind == KIND_NUMBER and not step.it.bounds[0] <= slot.number <= step.it.bounds[1]
+    return test == OTHER_TEXT and slot.kind == KIND_STRING and slot.codes[TEXT_CODE] != step.it.place
+
+
+cdef bint texts_have(const ShortStep *step, uint32_t text) noexcept:
+    """Report whether the number of a string is among those behind a step."""
+    cdef const uint64_t *words = <const uint64_t *> step + 1
+    cdef bint is_wide = step.test & TEST_MASK & ~SHORT_NOT == SHORT_WIDE_TEXTS
+    cdef uint64_t ones = 0x0000000100000001 if is_wide else 0x0001000100010001
+    cdef uint64_t wanted = ones * text
+    cdef uint64_t found = 0
+    cdef uint64_t word
+    cdef uint32_t at
+    if text >= SHORT_LIMIT and not is_wide:
+        return False
+    for at in range(step.it & 255):
+        word = words[at] ^ wanted
+        found |= (word - ones) & ~word & ones << (31 if is_wide else 15)  # some number of the word is 0
+    return found != 0
+
+
+cdef bint step_holds_rare(
+    Search *search, const SegmentArrays *segment, const uint64_t *code, uint64_t room, uint32_t limit, int depth
+) noexcept:
+    """Report whether a test is true that is not one of the most frequent. Its leaf has to be below *limit*."""
+    cdef const ClauseStep *step = <const ClauseStep *> code
+    cdef const ShortStep *short = <const ShortStep *> code
+    cdef const AttributeValue *slot = &search.slots[step.attribute]
+    cdef uint32_t text = slot.codes[TEXT_CODE]
+    cdef int test = step.test & TEST_MASK & ~SHORT_NOT
+    cdef bint truth
+    if step_words(code) > room:
+        search.is_damaged = True
+        return False
+    if step.test & SHORT == 0:
+        return step_holds(search, segment, step, slot, limit, depth)
+    if test == SHORT_LEAF:
+        if short.it < limit:
+            return leaf_holds(search, segment, short.it, depth)
+        search.is_damaged = True
+        return False
+    if test == SHORT_PAIR:
+        truth = text == (short.it & 0xFFFF) or text == short.it >> 16
+    elif test == SHORT_WIDE_TEXT:
+        truth = text == short.it
+    elif step.test & SHORT_MASK == SHORT_TEXTS:
+        truth = texts_have(short, text)
+    else:
+        search.is_damaged = True
+        return False
+    return truth if step.test & SHORT_NOT == 0 else not truth and slot.kind & KIND_ANY != 0
+
+
+cdef inline bint step_truth(
+    Search *search, const SegmentArrays *segment, const uint64_t *code, uint64_t room, uint32_t limit, int depth
+) noexcept:
+    """Report whether a test is true. Its attribute has a slot; if it has more words than *room*, it is damaged."""
+    cdef const ShortStep *step = <const ShortStep *> code
+    cdef const AttributeValue *slot = &search.slots[step.attribute]
+    cdef bint truth
+    cdef uint32_t is_not
+    if step.test & SHORT_MASK != SHORT:
+        return step_holds_rare(search, segment, code, room, limit, depth)
+    # Which of the three it is, a processor cannot foretell: it makes all.
+    truth = (
+        (slot.codes[step.test & 1] - (step.it & 0xFFFF) <= step.it >> 16) | ((slot.kind & step.it) != 0) << 1
+    ) >> (step.test >> 1 & 1) & 1
+    is_not = step.test >> 2 & 1
+    return (truth ^ is_not) & (is_not ^ 1 | (slot.kind & KIND_ANY != 0))
+
+
+cdef inline uint32_t step_jump(const uint64_t *code) noexcept:
+    """Return where a step goes on if the next one does not follow; 0 for the end."""
+    cdef const ShortStep *step = <const ShortStep *> code
+    if step.test & SHORT == 0:
+        return (<const ClauseStep *> code).link & JUMP_MASK
+    return step.it >> 8 if step.test & SHORT_MASK == SHORT_TEXTS else step.link & SHORT_JUMP_MASK
 
 
 cdef bint steps_hold(
-    Search *search, const SegmentArrays *segment, const ClauseStep *code, uint64_t count, uint64_t at, uint32_t limit,
+    Search *search, const SegmentArrays *segment, const uint64_t *code, uint64_t count, uint64_t at, uint32_t limit,
     int depth
 ) noexcept:
     """Run steps.
 
     Args:
-        count: how many there are; one of them is the last.
+        count: how many words they have; one of them is the last.
         at: where to begin.
         limit: the number that those of leaves have to be below.
     """
-    cdef const ClauseStep *step
-    cdef const AttributeValue *slot
     cdef uint64_t start = at
     cdef uint32_t jump
     cdef bint truth
-    while at < count:
-        step = &code[at]
-        if step.attribute >= search.slot_room:
-            break
-        slot = &search.slots[step.attribute]
-        truth = step_holds(search, segment, step, slot, limit, depth)
-        if truth == step.test >> TEST_BITS:
-            at += 1
-        else:
-            jump = step.link & JUMP_MASK
-            if jump == 0:
-                search.budget -= min(search.budget, at - start)
-                return truth
-            at += jump
+    while at < count and (<const ShortStep *> (code + at)).attribute < search.slot_room:
+        truth = step_truth(search, segment, code + at, count - at, limit, depth)
+        if truth == (<const ShortStep *> (code + at)).test >> TEST_BITS:
+            at += step_words(code + at)
+            continue
+        jump = step_jump(code + at)
+        if jump == 0:
+            search.budget -= min(search.budget, at - start)
+            return truth
+        at += jump
     search.is_damaged = True
     return False
 
@@ -560,14 +633,21 @@ cdef inline int list_take(Search *search, const SegmentArrays *segment, PostingL
 cdef inline int point_take(
     Search *search, const SegmentArrays *segment, uint32_t attribute, int lane, uint64_t value
 ) except -1:
-    cdef uint32_t key = attribute * 4 + lane + 1
-    cdef uint32_t slot = point_hash(key, value) & segment.point_mask
-    cdef uint32_t looks = 0
-    while segment.points[slot].key and looks <= segment.point_mask:
-        if segment.points[slot].key == key and segment.points[slot].value == value:
-            return list_take(search, segment, segment.points[slot].list)
-        slot = (slot + 1) & segment.point_mask
-        looks += 1
+    cdef uint32_t key = point_key(attribute, lane, value)
+    cdef uint64_t bucket = slot_of(point_hash(key, <uint32_t> value), segment.bucket_count)
+    cdef uint32_t end = segment.buckets[bucket + 1]
+    cdef uint32_t at
+    cdef const PointEntry *point
+    cdef PostingList list
+    if end > segment.point_count:
+        search.is_damaged = True
+        return 0
+    for at in range(segment.buckets[bucket], end):
+        point = &segment.points[at]
+        if point.value == <uint32_t> value and point.key == key:
+            list.start = point.start
+            list.count = point[1].start - point.start
+            return list_take(search, segment, list)
     return 0
 
 
@@ -734,7 +814,7 @@ cdef void segment_read(Search *search, const SegmentArrays *segment) noexcept:
         if slot.kind & (KIND_STRING | KIND_BYTES):
             if row.flags & HAS_TEXTS:
                 slot_text(search, segment, attribute)
-            bucket = text_bucket(row, slot.text, slot.hash)
+            bucket = text_bucket(row, slot.codes[TEXT_CODE], slot.hash)
         elif slot.kind == KIND_NUMBER:
             bucket = number_bucket(row, slot.number)
         elif slot.kind == KIND_FALSE or slot.kind == KIND_TRUE:
@@ -751,6 +831,7 @@ cdef int candidates_find(Search *search, const SegmentArrays *segment) except -1
     cdef const Attribute *row
     cdef const AttributeValue *slot
     cdef uint64_t at
+    cdef uint64_t value = 0
     cdef uint32_t attribute, number
     search.candidates.count = 0
     search.budget = segment.posting_count
@@ -763,14 +844,14 @@ cdef int candidates_find(Search *search, const SegmentArrays *segment) except -1
             continue
         slot = &search.slots[attribute]
         if slot.kind == KIND_STRING:
-            if row.flags & HAS_TEXT_POINTS and slot.text != NONE:
-                point_take(search, segment, attribute, LANE_TEXT, slot.text)
+            if row.flags & HAS_TEXT_POINTS and slot.codes[TEXT_CODE] != NONE:
+                point_take(search, segment, attribute, LANE_TEXT, slot.codes[TEXT_CODE])
             if row.flags & HAS_AFFIXES:
                 affixes_take(search, segment, attribute)
             list_take(search, segment, row.lists[ANY_STRING])
         elif slot.kind == KIND_NUMBER:
-            if row.flags & HAS_NUMBER_POINTS:
-                point_take(search, segment, attribute, LANE_NUMBER, number_bits(slot.number))
+            if row.flags & HAS_NUMBER_POINTS and number_point(slot.number, &value):
+                point_take(search, segment, attribute, LANE_NUMBER, value)
             if row.flags & HAS_INTERVALS:
                 intervals_take(search, segment, row, slot.number)
             list_take(search, segment, row.lists[ANY_NUMBER])
@@ -778,8 +859,8 @@ cdef int candidates_find(Search *search, const SegmentArrays *segment) except -1
             list_take(search, segment, row.lists[ANY_NUMBER])
             list_take(search, segment, row.lists[ANY_NAN])
         elif slot.kind == KIND_BYTES:
-            if row.flags & HAS_TEXT_POINTS and slot.text != NONE:
-                point_take(search, segment, attribute, LANE_TEXT, slot.text)
+            if row.flags & HAS_TEXT_POINTS and slot.codes[TEXT_CODE] != NONE:
+                point_take(search, segment, attribute, LANE_TEXT, slot.codes[TEXT_CODE])
             list_take(search, segment, row.lists[ANY_BYTES])
         elif slot.kind & KIND_OPEN:
             for number in range(2):
@@ -804,37 +885,41 @@ cdef int candidates_find(Search *search, const SegmentArrays *segment) except -1
 
 # ---- clauses -------------------------------------------------------------------------------------------------------
 
-cdef int clause_ask(Search *search, const SegmentArrays *segment, const ClauseStep *code) except -1:
+cdef int clause_ask(Search *search, const SegmentArrays *segment, const uint64_t *code) except -1:
     """List the first open tests of a clause that may be true: of its steps, then of the code that it shares.
 
     Args:
         code: the first of its steps.
     """
     cdef const PooledLeaf *leaf
-    cdef const ClauseStep *end = segment.code + segment.code_count
+    cdef const uint64_t *end = segment.code + segment.code_count
+    cdef const ClauseStep *step
+    cdef uint32_t number
     cdef uint64_t done = 0
     cdef uint64_t listed = 0
     search.chunks.count = 0
     while True:
         while code < end:
-            if code.test & TEST_MASK != LEAF:
-                listed += open_add(search, code.attribute)
-            elif leaf_holds(search, segment, code.it.place, 0) or not search.is_damaged:
-                leaf = <const PooledLeaf *> (segment.pool + segment.leaves[code.it.place])
+            step = <const ClauseStep *> code
+            number = (<const ShortStep *> step).it if step.test & SHORT else step.it.place
+            if step.test & TEST_MASK != LEAF and step.test & TEST_MASK != SHORT_LEAF:
+                listed += open_add(search, step.attribute)
+            elif leaf_holds(search, segment, number, 0) or not search.is_damaged:
+                leaf = <const PooledLeaf *> (segment.pool + segment.leaves[number])
                 if leaf.kind == CODE:
-                    chunk_add(search, code.it.place)
+                    chunk_add(search, number)
                 elif leaf.kind == SET:
                     listed += open_add(search, leaf.attribute[0])
             if search.is_damaged or listed >= search.asked:
                 return 0
-            if code.test >> TEST_BITS == LAST:
+            if step.test >> TEST_BITS == LAST:
                 break
-            code += 1
+            code += step_words(code)
         if done == search.chunks.count:
             return 0
         leaf = <const PooledLeaf *> (segment.pool + segment.leaves[(<uint32_t *> search.chunks.items)[done]])
-        code = <const ClauseStep *> (<const uint64_t *> leaf + LEAF_WORDS)
-        end = code + leaf.actions[0]
+        code = <const uint64_t *> leaf + LEAF_WORDS
+        end = code + 2 * <uint64_t> leaf.actions[0]
         done += 1
 
 
@@ -879,7 +964,7 @@ cdef int clause_emit(Search *search, const SegmentArrays *segment, const Clause 
     cdef const uint32_t *places = &clause.place
     cdef uint32_t count = 1
     cdef uint32_t at
-    if clause.info & MANY_PLACES:
+    if clause.code & MANY_PLACES:
         if clause.place >= segment.copy_count:
             search.is_damaged = True
             return 0
@@ -922,9 +1007,7 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     cdef const Posting *posting
     cdef const Clause *clauses
     cdef const Clause *clause
-    cdef const ClauseStep *code
-    cdef const ClauseStep *step
-    cdef const AttributeValue *slots
+    cdef const uint64_t *code
     cdef uint32_t jump
     cdef bint truth
     cdef bint is_wrong = False
@@ -947,28 +1030,26 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     clauses = segment.clauses
     code = segment.code
     code_count = segment.code_count
-    slots = search.slots
     slot_room = search.slot_room
     for at in range(min(count, <uint64_t> AHEAD)):
         mqsel_ahead(clauses + (candidates[at] & CLAUSE_MASK))
     for at in range(min(count, <uint64_t> AHEAD // 2)):
-        mqsel_ahead(code + clauses[candidates[at] & CLAUSE_MASK].code)
+        mqsel_ahead(code + (clauses[candidates[at] & CLAUSE_MASK].code & CODE_MASK))
     for at in range(count):
         mqsel_ahead(clauses + (candidates[at + AHEAD] & CLAUSE_MASK))
-        mqsel_ahead(code + clauses[candidates[at + AHEAD // 2] & CLAUSE_MASK].code)
+        mqsel_ahead(code + (clauses[candidates[at + AHEAD // 2] & CLAUSE_MASK].code & CODE_MASK))
         clause = &clauses[candidates[at] & CLAUSE_MASK]
         if candidates[at] & TRUE_IN_ALL == 0:
-            start = number = <uint64_t> clause.code + (clause.info >> 1)
-            while True:
-                if number >= code_count or code[number].attribute >= slot_room:
+            start = number = (clause.code & CODE_MASK) + (clause.code >> CODE_BITS & MOST_PROVED)
+            while True:  # as in `steps_hold`
+                if number >= code_count or (<const ShortStep *> (code + number)).attribute >= slot_room:
                     search.is_damaged = True
                     return 0
-                step = &code[number]
-                truth = step_holds(search, segment, step, &slots[step.attribute], NONE, 0)
-                if truth == step.test >> TEST_BITS:
-                    number += 1
+                truth = step_truth(search, segment, code + number, code_count - number, NONE, 0)
+                if truth == (<const ShortStep *> (code + number)).test >> TEST_BITS:
+                    number += step_words(code + number)
                     continue
-                jump = step.link & JUMP_MASK
+                jump = step_jump(code + number)
                 if jump == 0:
                     break
                 number += jump
@@ -979,8 +1060,8 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
             if not truth:
                 continue
         if search.asked:
-            clause_ask(search, segment, code + clause.code)
-        if clause.info & MANY_PLACES == 0:
+            clause_ask(search, segment, code + (clause.code & CODE_MASK))
+        if clause.code & MANY_PLACES == 0:
             place_add(search, segment, clause.place)
         elif is_new(search, candidates[at] & CLAUSE_MASK):  # one that is reached in several ways adds its places once
             clause_emit(search, segment, clause)
@@ -997,7 +1078,7 @@ cdef int segment_scan(Search *search, const SegmentArrays *segment) except -1:
     search.budget = steps_enough(segment)
     seen_room(search, segment.clause_count)
     for at in range(segment.clause_count):
-        if steps_hold(search, segment, segment.code, segment.code_count, segment.clauses[at].code, NONE, 0):
+        if steps_hold(search, segment, segment.code, segment.code_count, segment.clauses[at].code & CODE_MASK, NONE, 0):
             clause_emit(search, segment, &segment.clauses[at])
         if search.budget == 0:
             search.is_damaged = True
@@ -1017,12 +1098,12 @@ cdef int draft_scan(Search *search, const SegmentArrays *view, const Draft *draf
             if view.string_count:
                 slot_text(search, view, attribute)
             else:
-                search.slots[attribute].text = NONE
+                search.slots[attribute].codes[TEXT_CODE] = NONE
     for at in range(draft.clauses.count):
         link = clauses[at].link
-        if link and steps_hold(search, view, view.code, view.code_count, clauses[at].code, NONE, 0):
+        if link and steps_hold(search, view, view.code, view.code_count, 2 * <uint64_t> clauses[at].code, NONE, 0):
             if search.asked:
-                clause_ask(search, view, view.code + clauses[at].code)
+                clause_ask(search, view, view.code + 2 * <uint64_t> clauses[at].code)
             while link:
                 place_add(search, view, links[link - 1].place)
                 link = links[link - 1].next

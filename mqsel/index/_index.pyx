@@ -20,6 +20,8 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.list cimport PyList_GET_SIZE
 from cpython.ref cimport Py_INCREF
+from libc.math cimport INFINITY, nextafter
+from libc.stdint cimport INT64_MAX, INT64_MIN
 from libc.stdlib cimport calloc, free, qsort, realloc
 from libc.string cimport memcpy, memset
 
@@ -29,7 +31,7 @@ from mqsel.index._candidates cimport (
 )
 from mqsel.index._memtable cimport (
     Draft, Items, Memtable, by_number, draft_clause, draft_leaf, draft_mark, draft_place, draft_rewind, draft_string,
-    draft_view, items_room, places_count,
+    draft_view, items_room, places_count, steps_link,
 )
 from mqsel.index._postings cimport draft_layout
 from mqsel.index._segment cimport *
@@ -102,16 +104,23 @@ cdef struct Moved:
 
 
 cdef uint32_t moved_string(Moved *moved, uint32_t number) noexcept nogil:
-    cdef const String *string
+    cdef const OldString *old
+    cdef const uint8_t *data
+    cdef uint64_t size
+    cdef int kind
     if number >= moved.segment.string_count:
         return NONE
     if moved.strings[number] == 0:
-        string = &moved.segment.strings[number]
-        if (string.start >> 3) + string.size > moved.segment.text_size:
+        if moved.segment.old_strings != NULL:
+            old = &moved.segment.old_strings[number]
+            if (old.start >> 3) + old.size > moved.segment.text_size:
+                return NONE
+            data = moved.segment.texts + (old.start >> 3)
+            size = old.size
+            kind = old.start & 7
+        elif not string_at(moved.segment, number, &data, &size, &kind):
             return NONE
-        moved.strings[number] = 1 + draft_string(
-            moved.draft, moved.segment.texts + (string.start >> 3), string.size, string.start & 7, string.hash
-        )
+        moved.strings[number] = 1 + draft_string(moved.draft, data, size, kind, text_hash(data, size, kind))
     return moved.strings[number] - 1
 
 
@@ -147,6 +156,8 @@ cdef uint32_t moved_leaf(Moved *moved, uint32_t number, int depth) noexcept nogi
             if not moved_step(moved, &steps[at], number, depth + 1):
                 made = NONE
                 break
+        if made != NONE and steps_link(moved.draft, steps, leaf.actions[0]) < 0:
+            made = NONE
     else:
         numbers = <uint32_t *> leaf_strings(copy)
         for at in range(leaf.strings):
@@ -180,29 +191,175 @@ cdef bint moved_step(Moved *moved, ClauseStep *step, uint32_t limit, int depth) 
         if step.it.place >= limit:
             return False
         place = moved_leaf(moved, step.it.place, depth)
-        step.it.pair[0] = place
-        step.it.pair[1] = 0
+        step.kinds = 0              # the leaf has them, too
+        step.it.bits = 0
+        step.it.place = place
         return step.it.place != NONE
     return test < TESTS
+
+
+cdef bint step_unpack(Moved *moved, const uint64_t *code, ClauseStep *step) noexcept nogil:
+    """Return a step of a segment as one of two words that names what the draft has. Returns whether it can."""
+    cdef const ShortStep *short = <const ShortStep *> code
+    cdef int test = short.test & TEST_MASK & ~SHORT_NOT
+    cdef uint32_t low = short.it & 0xFFFF
+    cdef uint32_t high = low + (short.it >> 16)
+    cdef bint is_not = short.test & SHORT_NOT != 0
+    if short.test & SHORT == 0:
+        memcpy(step, code, sizeof(ClauseStep))
+        return moved_step(moved, step, NONE, 0)
+    memset(step, 0, sizeof(ClauseStep))
+    step.attribute = short.attribute
+    step.link = <uint32_t> short.link >> SHORT_JUMP_BITS << JUMP_BITS
+    step.it.place = short.it
+    if test == SHORT_KIND:
+        step.test = KIND
+        step.kinds = <uint8_t> short.it
+    elif test == SHORT_LEAF:
+        step.test = LEAF
+    elif test == SHORT_TEXT or test == SHORT_WIDE_TEXT:
+        step.it.place = low if test == SHORT_TEXT else short.it
+        step.test = OTHER_TEXT if is_not else TEXT
+        step.kinds = KIND_ANY & ~KIND_STRING if is_not else 0
+    elif test == SHORT_RANGE:
+        # See `range_of`: an end that is odd lies next to the whole number within.
+        step.kinds = KIND_ANY & ~KIND_NUMBER if is_not else 0
+        if low & 1:
+            step.test = LEAST
+            step.it.number = nextafter(code_number(low), INFINITY)
+        elif high & 1 and high < 65535:
+            step.test = MOST
+            step.it.number = nextafter(code_number(high) + 1, -INFINITY)
+        elif is_not and low == high:
+            step.test = UNEQUAL
+            step.it.number = code_number(low)
+        else:
+            step.test = OUTSIDE if is_not else BETWEEN
+            step.it.bounds[0] = <float> -INFINITY if low == 0 else <float> code_number(low)
+            step.it.bounds[1] = <float> INFINITY if high == 65535 else <float> code_number(high)
+    elif test == SHORT_PAIR or test == SHORT_TEXTS or test == SHORT_WIDE_TEXTS:
+        step.test = LEAF
+        step.it.place = texts_leaf(moved, code, is_not)
+        step.test |= short.test & ~TEST_MASK
+        return step.it.place != NONE and step.attribute < moved.segment.attribute_count
+    else:
+        return False
+    step.test |= short.test & ~TEST_MASK
+    return moved_step(moved, step, NONE, 0)
+
+
+cdef uint32_t texts_leaf(Moved *moved, const uint64_t *code, bint is_not) noexcept nogil:
+    """Return the leaf of the draft that a short step of strings stands for; NONE without memory or if it is damaged."""
+    cdef const ShortStep *short = <const ShortStep *> code
+    cdef int bits = 32 if short.test & TEST_MASK & ~SHORT_NOT == SHORT_WIDE_TEXTS else 16
+    cdef bint is_pair = short.test & SHORT_MASK != SHORT_TEXTS
+    cdef uint32_t count = 2 if is_pair else (short.it & 255) * (64 // bits)
+    cdef uint32_t at, place
+    cdef uint64_t number
+    cdef PooledLeaf *leaf
+    cdef int64_t *whole
+    cdef double *reals
+    cdef uint32_t *numbers
+    moved.leaf.count = 0
+    if items_room(&moved.leaf, LEAF_WORDS + 6 + count, 8) < 0:
+        return NONE
+    leaf = <PooledLeaf *> moved.leaf.items
+    memset(leaf, 0, 8 * (LEAF_WORDS + 6 + <uint64_t> count))
+    leaf.kind = SET
+    leaf.attribute[0] = short.attribute
+    leaf.attribute[1] = NONE
+    if is_not:
+        leaf.flags = EVERY_OTHER_KIND
+        leaf.integers = leaf.floats32 = leaf.floats64 = 1
+        whole = <int64_t *> leaf_intervals(leaf)
+        whole[0], whole[1] = INT64_MIN, INT64_MAX
+        reals = <double *> (whole + 2)
+        reals[0] = reals[2] = -INFINITY
+        reals[1] = reals[3] = INFINITY
+    numbers = <uint32_t *> leaf_strings(leaf)
+    for at in range(count):
+        number = short.it >> (16 * at) if is_pair else code[1 + at * bits // 64] >> (at * bits % 64)
+        place = moved_string(moved, <uint32_t> (number & ((<uint64_t> 1 << (16 if is_pair else bits)) - 1)))
+        if place == NONE:
+            return NONE
+        numbers[at] = place
+    qsort(numbers, count, 4, by_number)
+    # The last one fills its word.
+    for at in range(count):
+        if leaf.strings == 0 or numbers[at] != numbers[leaf.strings - 1]:
+            numbers[leaf.strings] = numbers[at]
+            leaf.strings += 1
+    for at in range(leaf.strings, count):
+        numbers[at] = 0
+    leaf.words = LEAF_WORDS + (6 if is_not else 0) + (leaf.strings + 1) // 2
+    return draft_leaf(moved.draft, leaf)
+
+
+cdef int clause_absorb(
+    Moved *moved, Items *steps, uint64_t at, const uint32_t *places, uint32_t count, const uint8_t *tombstones,
+    uint64_t *budget,
+) noexcept nogil:
+    """Read a clause into a draft, if it has places that were not removed. Returns 0; -1 as `draft_absorb`.
+
+    Args:
+        steps: room.
+        at: its first word; in old segments its first step.
+        budget: how many words there are in all clauses: no step is in two.
+    """
+    cdef const SegmentArrays *segment = moved.segment
+    cdef bint is_old = segment.old_clauses != NULL
+    cdef uint64_t end = segment.code_count * <uint64_t> (2 if is_old else 1)
+    cdef uint64_t words
+    cdef uint32_t number
+    cdef uint32_t made = NONE
+    cdef ClauseStep *step
+    if is_old:
+        at *= 2
+    for number in range(count):
+        if places[number] >= segment.place_limit or tombstones != NULL and (
+            tombstones[places[number] >> 3] >> (places[number] & 7) & 1
+        ):
+            continue
+        if made == NONE:
+            steps.count = 0
+            while True:
+                words = 2
+                if at < end and not is_old:
+                    words = step_words(segment.code + at)
+                if at >= end or words > end - at or words > budget[0] or items_room(steps, 1, sizeof(ClauseStep)) < 0:
+                    return -1
+                budget[0] -= words
+                step = <ClauseStep *> steps.items + steps.count
+                if not step_unpack(moved, segment.code + at, step):
+                    return -1
+                steps.count += 1
+                at += words
+                if step.test >> TEST_BITS == LAST:
+                    break
+            made = draft_clause(moved.draft, <ClauseStep *> steps.items, steps.count)
+            if made == NONE:
+                return -1
+        if draft_place(moved.draft, made, places[number]) < 0:
+            return -1
+    return 0
 
 
 cdef int draft_absorb(Draft *draft, const SegmentArrays *segment, const uint8_t *tombstones) noexcept nogil:
     """Read what was not removed from a segment into a draft.
 
     Args:
+        segment: of this version, or of 2 or 3.
         tombstones: a bit for each place that is not to be taken; or NULL.
 
     Returns: 0; -1 without memory, or if the segment is damaged.
     """
     cdef Moved moved
     cdef Items steps
-    cdef uint32_t clause, count, place, made
-    cdef uint64_t at, first, number
-    cdef const Clause *given
+    cdef uint32_t clause, count, first, place
+    cdef bint is_many
     cdef const uint32_t *places
-    cdef ClauseStep *copied
-    cdef uint64_t budget = segment.code_count   # no step is in two clauses, no place twice
-    cdef uint64_t copies = <uint64_t> segment.copy_count + segment.clause_count
+    cdef uint64_t budget = segment.code_count * <uint64_t> 2
+    cdef uint64_t copies = <uint64_t> segment.copy_count + segment.clause_count  # no place is in two
     cdef int result = -1
     memset(&moved, 0, sizeof(Moved))
     memset(&steps, 0, sizeof(Items))
@@ -213,53 +370,32 @@ cdef int draft_absorb(Draft *draft, const SegmentArrays *segment, const uint8_t 
     if moved.strings != NULL and moved.leaves != NULL:
         result = 0
         for clause in range(segment.clause_count):
-            given = &segment.clauses[clause]
-            places = &given.place
+            if segment.old_clauses != NULL:
+                first = segment.old_clauses[clause].code
+                place = segment.old_clauses[clause].place
+                is_many = segment.old_clauses[clause].info & 1
+            else:
+                first = segment.clauses[clause].code & CODE_MASK
+                place = segment.clauses[clause].place
+                is_many = segment.clauses[clause].code >> 31
+            places = &place
             count = 1
-            if given.info & MANY_PLACES:
-                if given.place >= segment.copy_count:
+            if is_many:
+                if place >= segment.copy_count:
                     result = -1
                     break
-                count = segment.copies[given.place]
-                places = segment.copies + given.place + 1
-                if count > segment.copy_count - given.place - 1 or count > copies:
+                count = segment.copies[place]
+                places = segment.copies + place + 1
+                if count > segment.copy_count - place - 1 or count > copies:
                     result = -1
                     break
             copies -= min(copies, count)
-            made = NONE
-            for number in range(count):
-                place = places[number]
-                if place >= segment.place_limit or (tombstones != NULL and tombstones[place >> 3] >> (place & 7) & 1):
-                    continue
-                if made == NONE:
-                    first = at = given.code
-                    while at < segment.code_count and segment.code[at].test >> TEST_BITS != LAST:
-                        at += 1
-                    steps.count = 0
-                    if at >= segment.code_count or at - first >= budget or (
-                        items_room(&steps, at - first + 1, sizeof(ClauseStep)) < 0
-                    ):
-                        result = -1
-                        break
-                    budget -= at - first + 1
-                    copied = <ClauseStep *> steps.items
-                    memcpy(copied, segment.code + first, (at - first + 1) * sizeof(ClauseStep))
-                    for at in range(at - first + 1):
-                        if not moved_step(&moved, &copied[at], NONE, 0):
-                            result = -1
-                    if result < 0:
-                        break
-                    made = draft_clause(draft, copied, at + 1)
-                    if made == NONE:
-                        result = -1
-                        break
-                if draft_place(draft, made, place) < 0:
-                    result = -1
-                    break
+            result = clause_absorb(&moved, &steps, first, places, count, tombstones, &budget)
             if result < 0:
                 break
     free(moved.strings)
     free(moved.leaves)
+    free(moved.leaf.items)
     free(steps.items)
     return result
 
@@ -326,7 +462,7 @@ cdef StoredSegment renumbered(StoredSegment stored, const uint32_t *places, uint
         for number in range(segment.clause_count):
             held = &clauses[number].place
             count = 1
-            if clauses[number].info & MANY_PLACES:
+            if clauses[number].code & MANY_PLACES:
                 first = clauses[number].place
                 if first >= segment.copy_count or copies[first] > segment.copy_count - first - 1:
                     raise damaged("a number in them points to nothing")
@@ -1026,6 +1162,8 @@ cdef class Index:
                 stored.tombstones = <uint8_t *> zeroed(len(tombstones))
                 memcpy(stored.tombstones, PyBytes_AS_STRING(tombstones), len(tombstones))
                 stored.removed = bits_count(tombstones)
+            if stored.arrays.old_clauses != NULL:
+                stored = merged([stored], [tombstones or None])
             made.segments.append(stored)
         made.live = <uint8_t *> zeroed(len(alive) + 1)
         made.is_foreign = True

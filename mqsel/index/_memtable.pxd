@@ -35,7 +35,8 @@ cdef struct HashTable:
 
 
 cdef struct Draft:
-    Items strings               # String
+    Items strings               # uint32_t, where they begin
+    Items string_hashes         # uint32_t
     HashTable string_table
     Items texts                 # bytes
     Items pool                  # words
@@ -124,4 +125,4 @@ cdef class Memtable:
     cdef int read_set(self, PyObject *values) except -1
     cdef uint64_t *word(self, uint64_t count) except NULL
     cdef PooledLeaf *start_leaf(self, int kind) except NULL
-    cdef int add_leaf(self, uint32_t attribute, int kinds) except -1
+    cdef int add_leaf(self, uint32_t attribute) except -1

@@ -76,7 +76,7 @@ cdef int table_room(HashTable *table, uint64_t count) noexcept nogil:
 
 
 cdef inline void table_put(HashTable *table, uint32_t hash, uint32_t number) noexcept nogil:
-    cdef uint64_t slot = hash & (table.size - 1)
+    cdef uint64_t slot = slot_of(hash, table.size)
     while table.numbers[slot]:
         slot = (slot + 1) & (table.size - 1)
     table.numbers[slot] = number + 1
@@ -84,7 +84,7 @@ cdef inline void table_put(HashTable *table, uint32_t hash, uint32_t number) noe
 
 cdef void table_drop(HashTable *table, uint32_t hash, uint64_t number) noexcept nogil:
     """Remove the number that was put last: nothing else was moved on by it."""
-    cdef uint64_t slot = hash & (table.size - 1)
+    cdef uint64_t slot = slot_of(hash, table.size)
     while table.numbers[slot] != number + 1:
         slot = (slot + 1) & (table.size - 1)
     table.numbers[slot] = 0
@@ -115,8 +115,9 @@ cdef void draft_rewind(Draft *draft, const Mark *mark) noexcept nogil:
     while draft.strings.count > mark.strings:
         draft.strings.count -= 1
         table_drop(
-            &draft.string_table, (<String *> draft.strings.items)[draft.strings.count].hash, draft.strings.count
+            &draft.string_table, (<uint32_t *> draft.string_hashes.items)[draft.strings.count], draft.strings.count
         )
+    draft.string_hashes.count = mark.strings
     draft.leaf_hashes.count = mark.leaves
     draft.texts.count = mark.texts
     draft.pool.count = mark.pool
@@ -125,6 +126,7 @@ cdef void draft_rewind(Draft *draft, const Mark *mark) noexcept nogil:
 
 cdef void draft_free(Draft *draft) noexcept nogil:
     free(draft.strings.items)
+    free(draft.string_hashes.items)
     free(draft.string_table.numbers)
     free(draft.texts.items)
     free(draft.pool.items)
@@ -141,40 +143,45 @@ cdef void draft_free(Draft *draft) noexcept nogil:
 
 cdef uint32_t draft_string(Draft *draft, const uint8_t *data, uint64_t size, int kind, uint32_t hash) noexcept nogil:
     """Return the number of a string, or NONE without memory."""
-    cdef String *strings
-    cdef uint64_t slot
-    cdef uint64_t number
-    cdef int fresh
-    if size >= NONE or draft.strings.count >= NONE - 1:
+    cdef SegmentArrays view
+    cdef uint32_t *hashes
+    cdef const uint8_t *known
+    cdef uint8_t *texts
+    cdef uint64_t slot, number, known_size
+    cdef int fresh, known_kind
+    if size >= NONE or draft.texts.count + size + 1 >= NONE or draft.strings.count >= NONE - 1:
         return NONE
     fresh = table_room(&draft.string_table, draft.strings.count + 1)
     if fresh < 0:
         return NONE
-    strings = <String *> draft.strings.items
+    hashes = <uint32_t *> draft.string_hashes.items
     if fresh:
         for number in range(draft.strings.count):
-            table_put(&draft.string_table, strings[number].hash, <uint32_t> number)
-    slot = hash & (draft.string_table.size - 1)
+            table_put(&draft.string_table, hashes[number], <uint32_t> number)
+    draft_view(draft, &view, 0)
+    slot = slot_of(hash, draft.string_table.size)
     while draft.string_table.numbers[slot]:
         number = draft.string_table.numbers[slot] - 1
         if (
-            strings[number].hash == hash and strings[number].size == size
-            and strings[number].start & 7 == <uint64_t> kind
-            and (size == 0 or memcmp(<uint8_t *> draft.texts.items + (strings[number].start >> 3), data, size) == 0)
+            hashes[number] == hash and string_at(&view, <uint32_t> number, &known, &known_size, &known_kind)
+            and known_size == size and known_kind == kind and memcmp(known, data, size) == 0
         ):
             return <uint32_t> number
         slot = (slot + 1) & (draft.string_table.size - 1)
-    if items_room(&draft.strings, 1, sizeof(String)) < 0 or items_room(&draft.texts, size, 1) < 0:
+    if (
+        items_room(&draft.strings, 1, 4) < 0 or items_room(&draft.string_hashes, 1, 4) < 0
+        or items_room(&draft.texts, size + 1, 1) < 0
+    ):
         return NONE
     number = draft.strings.count
-    strings = <String *> draft.strings.items
-    strings[number].start = draft.texts.count << 3 | <uint64_t> kind
-    strings[number].size = <uint32_t> size
-    strings[number].hash = hash
-    if size:
-        memcpy(<uint8_t *> draft.texts.items + draft.texts.count, data, size)
-    draft.texts.count += size
+    (<uint32_t *> draft.strings.items)[number] = <uint32_t> draft.texts.count
+    (<uint32_t *> draft.string_hashes.items)[number] = hash
+    texts = <uint8_t *> draft.texts.items + draft.texts.count
+    texts[0] = <uint8_t> kind
+    memcpy(texts + 1, data, size)
+    draft.texts.count += size + 1
     draft.strings.count += 1
+    draft.string_hashes.count += 1
     draft.string_table.numbers[slot] = <uint32_t> number + 1
     return <uint32_t> number
 
@@ -196,7 +203,7 @@ cdef uint32_t draft_leaf(Draft *draft, const PooledLeaf *leaf) noexcept nogil:
     if fresh:
         for number in range(draft.leaves.count):
             table_put(&draft.leaf_table, hashes[number], <uint32_t> number)
-    slot = hash & (draft.leaf_table.size - 1)
+    slot = slot_of(hash, draft.leaf_table.size)
     while draft.leaf_table.numbers[slot]:
         number = draft.leaf_table.numbers[slot] - 1
         if hashes[number] == hash and memcmp(
@@ -228,7 +235,7 @@ cdef int steps_link(Draft *draft, ClauseStep *steps, uint64_t count) noexcept no
     cdef uint32_t last = <uint32_t> (count - 1)
     cdef uint32_t next, depth
     draft.work.count = 0
-    if items_room(&draft.work, 2 * count, 4) < 0:
+    if count > MOST_STEPS or items_room(&draft.work, 2 * count, 4) < 0:
         return -1
     smaller = <uint32_t *> draft.work.items
     other = smaller + count
@@ -244,7 +251,7 @@ cdef int steps_link(Draft *draft, ClauseStep *steps, uint64_t count) noexcept no
         if next < last and steps[next].test >> TEST_BITS == steps[at].test >> TEST_BITS:
             next = other[next]
         other[at] = next
-        steps[at].link = depth << JUMP_BITS | (next + 1 - <uint32_t> at if next < last else 0)
+        steps[at].link = depth << JUMP_BITS | (2 * (next + 1 - <uint32_t> at) if next < last else 0)
     return 0
 
 
@@ -255,7 +262,7 @@ cdef uint32_t draft_clause(Draft *draft, const ClauseStep *steps, uint64_t count
     cdef ClauseStep *code
     cdef DraftClause *clauses
     cdef int fresh
-    if items_room(&draft.code, count, sizeof(ClauseStep)) < 0 or draft.code.count + count >= NONE:
+    if items_room(&draft.code, count, sizeof(ClauseStep)) < 0 or draft.code.count + count >= NONE // 2:
         return NONE
     if items_room(&draft.clauses, 1, sizeof(DraftClause)) < 0:
         return NONE
@@ -271,7 +278,7 @@ cdef uint32_t draft_clause(Draft *draft, const ClauseStep *steps, uint64_t count
     if fresh:
         for number in range(draft.clauses.count):
             table_put(&draft.clause_table, clauses[number].hash, <uint32_t> number)
-    slot = hash & (draft.clause_table.size - 1)
+    slot = slot_of(hash, draft.clause_table.size)
     while draft.clause_table.numbers[slot]:
         number = draft.clause_table.numbers[slot] - 1
         if clauses[number].hash == hash and clauses[number].steps == count and memcmp(
@@ -330,19 +337,20 @@ cdef void draft_view(Draft *draft, SegmentArrays *segment, uint32_t attributes) 
     memset(segment, 0, sizeof(SegmentArrays))
     segment.attribute_count = attributes
     segment.string_count = <uint32_t> draft.strings.count
-    segment.string_mask = <uint32_t> draft.string_table.size - 1
+    segment.string_slots = <uint32_t> draft.string_table.size
+    segment.string_bits = 32
     segment.leaf_count = <uint32_t> draft.leaves.count
-    segment.code_count = <uint32_t> draft.code.count
+    segment.code_count = 2 * <uint32_t> draft.code.count
     segment.clause_count = <uint32_t> draft.clauses.count
     segment.place_limit = draft.place_limit
     segment.text_size = draft.texts.count
     segment.pool_size = draft.pool.count
-    segment.strings = <const String *> draft.strings.items
+    segment.strings = <const uint32_t *> draft.strings.items
     segment.string_table = draft.string_table.numbers
     segment.texts = <const uint8_t *> draft.texts.items
     segment.pool = <const uint64_t *> draft.pool.items
     segment.leaves = <const uint32_t *> draft.leaves.items
-    segment.code = <const ClauseStep *> draft.code.items
+    segment.code = <const uint64_t *> draft.code.items
 
 
 # ---- sets of numbers that are one test of a double ----
@@ -414,23 +422,22 @@ cdef bint is_all_numbers(PyObject *values) noexcept:
     return floats_are(field(values, 4), all, 1) and is_interval(values, -INFINITY, INFINITY)
 
 
-cdef bint is_all_but(PyObject *values, double point) noexcept:
-    """Report whether the integers and floats of a set are all but one number."""
+cdef bint is_all_but(PyObject *values, double low, double high) noexcept:
+    """Report whether the integers and floats of a set are all whose doubles do not lie in [low, high]."""
     cdef int64_t integers[4]
     cdef double floats[4]
-    cdef float single = <float> point
     cdef bint is_integer, is_float
-    if not -EXACT <= point <= EXACT:
+    if not -EXACT <= low <= high <= EXACT:
         return False
-    is_integer = <double> <int64_t> point == point
-    is_float = <double> single == point
+    is_integer = ceil(low) <= floor(high)
+    is_float = float_from(low) <= float_to(high)
     integers[0] = INT64_MIN
-    integers[1] = <int64_t> point - 1 if is_integer else INT64_MAX
-    integers[2] = <int64_t> point + 1
+    integers[1] = <int64_t> ceil(low) - 1 if is_integer else INT64_MAX
+    integers[2] = <int64_t> floor(high) + 1
     integers[3] = INT64_MAX
     floats[0] = -INFINITY
-    floats[1] = nextafterf(single, <float> -INFINITY) if is_float else INFINITY
-    floats[2] = nextafterf(single, <float> INFINITY)
+    floats[1] = nextafterf(float_from(low), <float> -INFINITY) if is_float else INFINITY
+    floats[2] = nextafterf(float_to(high), <float> INFINITY)
     floats[3] = INFINITY
     return integers_are(field(values, 2), integers, 1 + is_integer) and (
         floats_are(field(values, 3), floats, 1 + is_float)
@@ -467,11 +474,17 @@ cdef bint number_step(PyObject *values, ClauseStep *step) noexcept:
     floats_at(doubles, 0, &low, &high)
     floats_at(doubles, 1, &from_, &to)
     high = nextafter(high, INFINITY) + 0.0
-    if low != -INFINITY or to != INFINITY or nextafter(high, INFINITY) != from_ or not is_all_but(values, high):
+    from_ = nextafter(from_, -INFINITY) + 0.0
+    if low != -INFINITY or to != INFINITY or not is_all_but(values, high, from_):
         return False
-    step.test = UNEQUAL
-    step.it.number = high
-    return True
+    if high == from_:
+        step.test = UNEQUAL
+        step.it.number = high
+        return True
+    step.test = OUTSIDE
+    step.it.bounds[0] = <float> high
+    step.it.bounds[1] = <float> from_
+    return <double> step.it.bounds[0] == high and <double> step.it.bounds[1] == from_
 
 
 cdef extern from "Python.h":
@@ -502,6 +515,7 @@ cdef enum:
     EVERYTHING = 127            # all kinds
     BATCH = 16                  # formulas whose memory is asked for together; of so few no sets are remembered
     ASKED = 4096                # objects of them at most
+    MOST_STEPS = JUMP_MASK // 2  # of a clause
     KNOWN = 8192                # sets that are remembered as they were read; a power of two
 
 cdef dict _OPS = {"+": ADD, "-": SUBTRACT, "*": MULTIPLY, "/": DIVIDE, "%": REMAINDER}
@@ -701,9 +715,9 @@ cdef class Memtable:
         if not self.read_tree(formula, None):
             self.steps.count = 0
             self.read_tree(formula, shared_parts(formula))
-        if self.steps.count > JUMP_MASK:
+        if self.steps.count > MOST_STEPS:
             raise ArgumentError(
-                f"a clause has {self.steps.count} tests: a set takes at most {JUMP_MASK}", hint="split the selector"
+                f"a clause has {self.steps.count} tests: a set takes at most {MOST_STEPS}", hint="split the selector"
             )
         clause = draft_clause(&self.draft, <ClauseStep *> self.steps.items, self.steps.count)
         if clause == NONE or items_room(&self.pending, 1, sizeof(Link)) < 0:
@@ -797,13 +811,13 @@ cdef class Memtable:
         """Let one step stand for those from *begin* on."""
         cdef uint64_t count = self.steps.count - begin
         cdef PooledLeaf *leaf
-        if count > JUMP_MASK or steps_link(&self.draft, <ClauseStep *> self.steps.items + begin, count) < 0:
+        if steps_link(&self.draft, <ClauseStep *> self.steps.items + begin, count) < 0:
             raise MemoryError
         leaf = self.start_leaf(CODE)
         leaf.actions[0] = <uint32_t> count
         memcpy(self.word(2 * count), <ClauseStep *> self.steps.items + begin, count * sizeof(ClauseStep))
         self.steps.count = begin
-        return self.add_leaf(NONE, 0)
+        return self.add_leaf(NONE)
 
     cdef uint32_t attribute(self, str name) except? 0xFFFFFFFF:
         number = self.numbers.get(name)
@@ -869,7 +883,7 @@ cdef class Memtable:
             whole = self.start_leaf(SET)
             self.read_operand(<object> subject, 0)
             self.read_set(values)
-            return self.add_leaf(NONE, 0)
+            return self.add_leaf(NONE)
         else:
             attribute = self.attribute(<str> field(subject, 0))
         if self.known != NULL and attribute < 65536:
@@ -930,14 +944,14 @@ cdef class Memtable:
         whole = self.start_leaf(SET)
         whole.attribute[0] = attribute
         self.read_set(values)
-        return self.add_leaf(attribute, kinds)
+        return self.add_leaf(attribute)
 
     cdef int read_relation(self, relation) except -1:
         cdef PooledLeaf *leaf = self.start_leaf(RELATION)
         leaf.outcomes = int(relation.outcomes)
         self.read_operand(relation.left, 0)
         self.read_operand(relation.right, 1)
-        return self.add_leaf(NONE, 0)
+        return self.add_leaf(NONE)
 
     cdef uint64_t *word(self, uint64_t count) except NULL:
         """Return zeroed room for more words of the leaf that is being read; what was given before may move."""
@@ -957,7 +971,7 @@ cdef class Memtable:
         leaf.attribute[0] = leaf.attribute[1] = NONE
         return leaf
 
-    cdef int add_leaf(self, uint32_t attribute, int kinds) except -1:
+    cdef int add_leaf(self, uint32_t attribute) except -1:
         """Write a step for the leaf that was read."""
         cdef PooledLeaf *leaf = <PooledLeaf *> self.words.items
         cdef ClauseStep *step = self.step()
@@ -967,7 +981,6 @@ cdef class Memtable:
         step.test = LEAF
         if attribute < 65536:
             step.attribute = <uint16_t> attribute
-            step.kinds = <uint8_t> kinds
         step.it.place = draft_leaf(&self.draft, leaf)
         if step.it.place == NONE:
             raise MemoryError

@@ -14,7 +14,7 @@ Longer than 500 lines because all of it fills one layout.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport INFINITY, fabs, nextafter
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memcpy, memset
 
@@ -29,6 +29,11 @@ cdef enum:
     BY_AFFIX
     BY_PRESENCE
     BY_NOTHING                  # always
+
+
+cdef enum:
+    MOST_LISTED = 32            # strings of a short step; more are a leaf, in which a string is looked up
+    MOST_CODED = 16383          # beyond there is no code of 16 bits that is exact
 
 
 # What a message has to hold for a leaf to be true: as an index of words has terms.
@@ -53,7 +58,7 @@ cdef struct AttributeStatistics:
 # A value or affix of an attribute that some leaf names: an entry of a table.
 cdef struct NamedTerm:
     uint64_t value
-    uint32_t key                # as in PointEntry, with 3 for an affix; 0 in an empty place
+    uint32_t key                # attribute * 4 + Lane + 1, with 3 for an affix; 0 in an empty place
     uint32_t list               # of its postings: number + 1, or 0
 
 
@@ -121,15 +126,22 @@ cdef struct SegmentLayout:
     Items order                 # WeightedNode
     Items chances               # double, of each step
     # Of all clauses.
-    Items code                  # ClauseStep, arranged
+    Items code                  # ClauseStep, of the clause in hand, arranged
+    Items ends                  # uint32_t: how many words its steps have, from each on
+    Items words                 # uint64_t: all steps, as they are written
     Items entries               # PostingEntry
     Items intervals             # IntervalEntry
     Items lists                 # TermList
     uint32_t *presence          # of each attribute and Presence, its list + 1
     uint32_t always             # a list + 1
-    uint32_t *proved            # of each clause
+    uint32_t *proved            # of each clause, in words
     uint8_t *used               # of each leaf: whether what it needs was noted
-    uint32_t *starts            # of each clause, in the arranged code
+    uint32_t *kept              # of each leaf, whether a step names it; then its new number
+    uint32_t *starts            # of each clause, in the words
+    uint32_t *sizes             # of each clause, how many words
+    uint32_t *point_lists       # those of points by their buckets
+    uint32_t *buckets           # where the points of each begin
+    uint32_t bucket_count
     uint32_t *numbers           # of each clause, its new number + 1
     uint32_t numbered
 
@@ -153,9 +165,12 @@ cdef int term_add(Items *found, int way, uint32_t attribute, int lane, uint64_t 
 cdef int term_numbers(Items *found, uint32_t attribute, double low, double high) noexcept nogil:
     """Add the way to numbers from one to another."""
     cdef LeafTerm *term
+    cdef uint64_t value = 0
     if low == -INFINITY and high == INFINITY:
         return term_add(found, BY_PRESENCE, attribute, ANY_NUMBER, 0)
-    if term_add(found, BY_POINT if low == high else BY_INTERVAL, attribute, LANE_NUMBER, number_bits(low)) < 0:
+    if term_add(
+        found, BY_POINT if low == high and number_point(low, &value) else BY_INTERVAL, attribute, LANE_NUMBER, value
+    ) < 0:
         return -1
     term = <LeafTerm *> found.items + found.count - 1
     term.low = low
@@ -356,6 +371,7 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
     cdef const PooledLeaf *leaf
     cdef uint32_t attribute = step.attribute
     cdef double number = step.it.number
+    cdef double low
     found.count = 0
     exact[0] = True
     if test == LEAF:
@@ -367,6 +383,11 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
                 return term_add(found, BY_NOTHING, 0, 0, 0)
             return term_add(found, BY_PRESENCE, attribute, ANY_VALUE, 0)
         attribute = leaf.attribute[0]
+        if attribute >= 65536:
+            exact[0] = False
+            if leaf.flags & KIND_NULL and term_add(found, BY_PRESENCE, attribute, ANY_NULL, 0) < 0:
+                return -1
+            return term_add(found, BY_PRESENCE, attribute, ANY_VALUE, 0)
         if leaf.integers + leaf.floats32 + leaf.floats64:
             exact[0] = False
             if term_lanes(found, leaf, attribute) < 0:
@@ -389,8 +410,10 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
         return term_add(found, BY_PRESENCE, attribute, ANY_STRING, 0)
     if test == EQUAL:
         return term_numbers(found, attribute, number, number)
-    if test == UNEQUAL:
-        if term_numbers(found, attribute, -INFINITY, nextafter(number, -INFINITY)) < 0:
+    if test == UNEQUAL or test == OUTSIDE:
+        low = number if test == UNEQUAL else step.it.bounds[0]
+        number = number if test == UNEQUAL else step.it.bounds[1]
+        if term_numbers(found, attribute, -INFINITY, nextafter(low, -INFINITY)) < 0:
             return -1
         return term_numbers(found, attribute, nextafter(number, INFINITY), INFINITY)
     if test == LEAST:
@@ -605,7 +628,7 @@ cdef double second_buckets(SegmentLayout *it, const ClauseStep *step, Posting *p
             if high < 255 or kinds == KIND_ANY:
                 posting.clause = TRUE_IN_ALL
         elif test == TEXT and kinds == 0:
-            low = high = text_bucket(row, step.it.place, it.view.strings[step.it.place].hash)
+            low = high = text_bucket(row, step.it.place, (<uint32_t *> it.draft.string_hashes.items)[step.it.place])
             posting.clause = TRUE_IN_ALL if high <= OWN_BUCKETS else 0
         elif test == EQUAL and kinds == 0:
             low = high = number_bucket(row, step.it.number)
@@ -794,22 +817,6 @@ cdef int by_weight(const void *left, const void *right) noexcept nogil:
     return (a.node > b.node) - (a.node < b.node)
 
 
-cdef uint32_t strings_mask(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
-    """Return a bit for each rest by 32 of the numbers of a leaf's strings, without which no string is in it; or 0."""
-    cdef const PooledLeaf *leaf = <const PooledLeaf *> (it.view.pool + it.view.leaves[step.it.place])
-    cdef uint32_t mask = 0
-    cdef uint32_t at
-    if leaf.kind != SET or leaf.attribute[0] != step.attribute or leaf.patterns or (
-        leaf.flags & (LEAF_NOT_STRINGS | LEAF_NOT_BYTES)
-    ):
-        return 0
-    for at in range(leaf.strings):
-        mask |= <uint32_t> 1 << (leaf_strings(leaf)[at] & 31)
-    for at in range(leaf.bytes):
-        mask |= <uint32_t> 1 << (leaf_bytes(leaf)[at] & 31)
-    return mask
-
-
 cdef int arrange(
     SegmentLayout *it, const ClauseStep *steps, uint32_t number, uint32_t first, uint32_t depth
 ) noexcept nogil:
@@ -830,8 +837,6 @@ cdef int arrange(
             return -1
         last = <ClauseStep *> it.code.items + it.code.count
         last[0] = steps[node.step]
-        if last.test & TEST_MASK == LEAF:
-            last.it.pair[1] = strings_mask(it, last)
         it.code.count += 1
         return 0
     while child:
@@ -973,6 +978,181 @@ cdef void use_step(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
             it.rows[actions[at].attribute].flags |= USED
 
 
+# ---- steps in words ----------------------------------------------------------------------------------------------
+
+cdef uint32_t listed_texts(const PooledLeaf *leaf, uint16_t attribute, bint *is_not) noexcept nogil:
+    """Return how many strings a short step has to list for a leaf; 0 where that is not all that the leaf is."""
+    cdef const int64_t *whole = <const int64_t *> leaf_intervals(leaf)
+    cdef const double *reals = <const double *> whole
+    if leaf.kind != SET or leaf.attribute[0] != attribute or leaf.bytes or leaf.patterns or leaf.strings > MOST_LISTED:
+        return 0
+    is_not[0] = leaf.flags == EVERY_OTHER_KIND
+    if is_not[0]:
+        return leaf.strings if (
+            leaf.integers == 1 and whole[0] == INT64_MIN and whole[1] == INT64_MAX
+            and leaf.floats32 == 1 and reals[2] == -INFINITY and reals[3] == INFINITY
+            and leaf.floats64 == 1 and reals[4] == -INFINITY and reals[5] == INFINITY
+        ) else 0
+    return leaf.strings if leaf.flags == 0 and leaf.integers + leaf.floats32 + leaf.floats64 == 0 else 0
+
+
+cdef bint range_of(const ClauseStep *step, uint32_t *low, uint32_t *high) noexcept nogil:
+    """Find the codes between which a number makes a test of one true, or false one of all but some."""
+    cdef int test = step.test & TEST_MASK
+    cdef double least = -INFINITY
+    cdef double most = INFINITY
+    if test == BETWEEN or test == OUTSIDE:
+        least, most = step.it.bounds[0], step.it.bounds[1]
+    elif test == UNEQUAL or test == LEAST or test == MOST:
+        least = -INFINITY if test == MOST else step.it.number
+        most = INFINITY if test == LEAST else step.it.number
+    else:
+        return False
+    if least != -INFINITY and fabs(least) > MOST_CODED or most != INFINITY and fabs(most) > MOST_CODED:
+        return False
+    low[0] = number_code(least)
+    high[0] = number_code(most)
+    # A number between two whole ones is an end of what begins next to one of them alone.
+    return (least == -INFINITY or low[0] & 1 == 0 or least == nextafter(code_number(low[0]), INFINITY)) and (
+        most == INFINITY or high[0] & 1 == 0 or most == nextafter(code_number(high[0]) + 1, -INFINITY)
+    )
+
+
+cdef uint32_t step_shorten(
+    SegmentLayout *it, const ClauseStep *step, uint32_t beyond, ShortStep *short, const PooledLeaf **texts
+) noexcept nogil:
+    """Write a step as a short one.
+
+    Args:
+        beyond: how many words there are between it and where it may go on; 0 where it does not.
+        texts: the leaf whose strings are to follow.
+
+    Returns: its words; 0 if it cannot be short.
+    """
+    cdef int test = step.test & TEST_MASK
+    cdef uint32_t depth = step.link >> JUMP_BITS
+    cdef const PooledLeaf *leaf
+    cdef uint32_t count, last
+    cdef uint32_t low = 0
+    cdef uint32_t high = 0
+    cdef bint is_not = False
+    short.attribute = step.attribute
+    short.it = step.it.place
+    if depth >= SHORT_DEPTHS:
+        return 0
+    if test == KIND:
+        test = SHORT_KIND
+        short.it = step.kinds
+    elif test == TEXT and step.kinds == 0:
+        test = SHORT_TEXT if short.it < SHORT_LIMIT else SHORT_WIDE_TEXT
+    elif test == OTHER_TEXT and step.kinds == KIND_ANY & ~KIND_STRING:
+        test = (SHORT_TEXT if short.it < SHORT_LIMIT else SHORT_WIDE_TEXT) | SHORT_NOT
+    elif test == LEAF:
+        leaf = <const PooledLeaf *> (it.view.pool + it.view.leaves[step.it.place])
+        test = SHORT_LEAF
+        count = listed_texts(leaf, step.attribute, &is_not)
+        if count:
+            texts[0] = leaf
+            last = leaf_strings(leaf)[count - 1]
+            if count == 2 and last < SHORT_LIMIT:
+                test = SHORT_PAIR | (SHORT_NOT if is_not else 0)
+                short.it = leaf_strings(leaf)[0] | last << 16
+            else:
+                test = SHORT_TEXTS if last < SHORT_LIMIT else SHORT_WIDE_TEXTS
+                count = (count + 3) // 4 if last < SHORT_LIMIT else (count + 1) // 2
+                short.test = <uint8_t> (test | (SHORT_NOT if is_not else 0) | step.test & ~TEST_MASK)
+                short.link = <uint8_t> (depth << SHORT_JUMP_BITS)
+                short.it = count | (beyond + 1 + count if beyond else 0) << 8
+                return 1 + count
+    elif (test == OUTSIDE or test == UNEQUAL) == (step.kinds == KIND_ANY & ~KIND_NUMBER) and (
+        (test == OUTSIDE or test == UNEQUAL or step.kinds == 0) and range_of(step, &low, &high)
+    ):
+        test = SHORT_RANGE | (SHORT_NOT if step.kinds else 0)
+        short.it = low | (high - low) << 16
+    else:
+        return 0
+    if beyond >= SHORT_JUMP_MASK:
+        return 0
+    short.test = <uint8_t> (test | step.test & ~TEST_MASK)
+    short.link = <uint8_t> (depth << SHORT_JUMP_BITS | (beyond + 1 if beyond else 0))
+    return 1
+
+
+cdef void texts_write(uint64_t *words, const ShortStep *short, const PooledLeaf *leaf) noexcept nogil:
+    """Write the numbers of the strings of a leaf behind a short step; the last as often as there is room."""
+    cdef int bits = 32 if short.test & TEST_MASK & ~SHORT_NOT == SHORT_WIDE_TEXTS else 16
+    cdef uint32_t at
+    for at in range((short.it & 255) * (64 // bits)):
+        words[at * bits // 64] |= <uint64_t> leaf_strings(leaf)[min(at, leaf.strings - 1)] << (at * bits % 64)
+
+
+cdef int clause_pack(SegmentLayout *it, uint32_t count) noexcept nogil:
+    """Write the steps of the clause in hand as words. Returns 0, or -1 without memory."""
+    cdef const ClauseStep *steps = <const ClauseStep *> it.code.items
+    cdef uint32_t *ends
+    cdef uint64_t *words
+    cdef ShortStep short
+    cdef ClauseStep long
+    cdef const PooledLeaf *texts = NULL
+    cdef uint32_t at, size, jump
+    if items_room(&it.ends, <uint64_t> count + 1, 4) < 0:
+        return -1
+    ends = <uint32_t *> it.ends.items
+    ends[count] = 0
+    at = count
+    while at > 0:
+        at -= 1
+        jump = (steps[at].link & JUMP_MASK) // 2
+        size = step_shorten(it, &steps[at], ends[at + 1] - ends[at + jump] if jump else 0, &short, &texts)
+        ends[at] = ends[at + 1] + (size if size else 2)
+    if it.words.count + ends[0] > CODE_MASK or items_room(&it.words, ends[0], 8) < 0:
+        return -1
+    words = <uint64_t *> it.words.items + it.words.count
+    memset(words, 0, 8 * <uint64_t> ends[0])
+    for at in range(count):
+        jump = (steps[at].link & JUMP_MASK) // 2
+        size = step_shorten(it, &steps[at], ends[at + 1] - ends[at + jump] if jump else 0, &short, &texts)
+        if size:
+            memcpy(words, &short, sizeof(ShortStep))
+            if size > 1:
+                texts_write(words + 1, &short, texts)
+            elif short.test & TEST_MASK == SHORT_LEAF:
+                leaf_keep(it, short.it)
+        else:
+            long = steps[at]
+            long.link = long.link & ~<uint32_t> JUMP_MASK | (ends[at] - ends[at + jump] if jump else 0)
+            if long.test & TEST_MASK == LEAF:
+                leaf_keep(it, long.it.place)
+            memcpy(words, &long, sizeof(ClauseStep))
+        words += ends[at] - ends[at + 1]
+    it.words.count += ends[0]
+    return 0
+
+
+cdef void leaf_keep(SegmentLayout *it, uint32_t number) noexcept nogil:
+    """Note that a leaf is named, and those that its code names: they have lower numbers."""
+    cdef const PooledLeaf *leaf = <const PooledLeaf *> (it.view.pool + it.view.leaves[number])
+    cdef const ClauseStep *steps = <const ClauseStep *> (<const uint64_t *> leaf + LEAF_WORDS)
+    cdef uint32_t at
+    if it.kept[number] == 0:
+        it.kept[number] = 1
+        if leaf.kind == CODE:
+            for at in range(leaf.actions[0]):
+                if steps[at].test & TEST_MASK == LEAF:
+                    leaf_keep(it, steps[at].it.place)
+
+
+cdef void leaves_rename(const SegmentLayout *it, uint64_t *code, uint64_t count) noexcept nogil:
+    """Let steps name leaves by their new numbers."""
+    cdef uint64_t at = 0
+    while at < count:
+        if (<ClauseStep *> (code + at)).test & TEST_MASK == LEAF:
+            (<ClauseStep *> (code + at)).it.place = it.kept[(<ClauseStep *> (code + at)).it.place]
+        elif (<ShortStep *> (code + at)).test & TEST_MASK == SHORT_LEAF:
+            (<ShortStep *> (code + at)).it = it.kept[(<ShortStep *> (code + at)).it]
+        at += step_words(code + at)
+
+
 cdef inline void clause_prove(Posting *posting, uint32_t kept, uint32_t proof) noexcept nogil:
     posting.clause = posting.clause & kept | proof
 
@@ -981,7 +1161,6 @@ cdef int clause_enter(SegmentLayout *it, uint32_t clause) noexcept nogil:
     """Arrange the steps of a clause, and write its postings."""
     cdef const DraftClause *given = <const DraftClause *> it.draft.clauses.items + clause
     cdef const ClauseStep *steps = <const ClauseStep *> it.draft.code.items + given.code
-    cdef uint64_t start = it.code.count
     cdef uint64_t at
     cdef uint64_t entries = it.entries.count
     cdef uint64_t intervals = it.intervals.count
@@ -1019,7 +1198,6 @@ cdef int clause_enter(SegmentLayout *it, uint32_t clause) noexcept nogil:
                     proved = 0
                     break
                 child = nodes[child - 1].next
-    it.proved[clause] = proved
     # A posting proves the clause only if that of the term and its buckets are all the tests there are.
     proof = TRUE_IN_ALL if proved == given.steps else 0
     kept = ~<uint32_t> 0 if proved + 1 == given.steps and proved else <uint32_t> CLAUSE_MASK
@@ -1027,11 +1205,17 @@ cdef int clause_enter(SegmentLayout *it, uint32_t clause) noexcept nogil:
         clause_prove(&(<PostingEntry *> it.entries.items)[at].posting, kept, proof)
     for at in range(intervals, it.intervals.count):
         clause_prove(&(<IntervalEntry *> it.intervals.items)[at].posting, kept, proof)
-    it.starts[clause] = <uint32_t> start
+    it.starts[clause] = <uint32_t> it.words.count
     it.order.count = 0
+    it.code.count = 0
     if arrange(it, steps, root, best if nodes[root].is_all else NONE, 0) < 0:
         return -1
-    return steps_link(it.draft, <ClauseStep *> it.code.items + start, given.steps)
+    if steps_link(it.draft, <ClauseStep *> it.code.items, given.steps) < 0 or clause_pack(it, given.steps) < 0:
+        return -1
+    proved = (<uint32_t *> it.ends.items)[0] - (<uint32_t *> it.ends.items)[proved]
+    it.proved[clause] = proved if proved <= MOST_PROVED else 0
+    it.sizes[clause] = <uint32_t> it.words.count - it.starts[clause]
+    return 0
 
 
 cdef int by_ends(const void *left, const void *right) noexcept nogil:
@@ -1091,13 +1275,19 @@ cdef void layout_free(SegmentLayout *it) noexcept nogil:
     free(it.order.items)
     free(it.chances.items)
     free(it.code.items)
+    free(it.ends.items)
+    free(it.words.items)
     free(it.entries.items)
     free(it.intervals.items)
     free(it.lists.items)
     free(it.presence)
     free(it.proved)
     free(it.used)
+    free(it.kept)
     free(it.starts)
+    free(it.sizes)
+    free(it.point_lists)
+    free(it.buckets)
     free(it.numbers)
 
 
@@ -1114,11 +1304,13 @@ cdef int layout_clauses(SegmentLayout *it) noexcept nogil:
     it.presence = <uint32_t *> calloc((<size_t> it.attributes + 1) * PRESENCES, 4)
     it.proved = <uint32_t *> calloc(count + 1, 4)
     it.used = <uint8_t *> calloc(it.draft.leaves.count + 1, 1)
+    it.kept = <uint32_t *> calloc(it.draft.leaves.count + 1, 4)
     it.starts = <uint32_t *> calloc(count + 1, 4)
+    it.sizes = <uint32_t *> calloc(count + 1, 4)
     it.numbers = <uint32_t *> calloc(count + 1, 4)
     if (
         it.statistics == NULL or it.rows == NULL or it.presence == NULL or it.proved == NULL or it.used == NULL
-        or it.starts == NULL or it.numbers == NULL or named_grow(it) < 0
+        or it.kept == NULL or it.starts == NULL or it.sizes == NULL or it.numbers == NULL or named_grow(it) < 0
     ):
         return -1
     for at in range(it.attributes):
@@ -1140,7 +1332,39 @@ cdef int layout_clauses(SegmentLayout *it) noexcept nogil:
     for clause in range(count):
         if clauses[clause].link and clause_enter(it, <uint32_t> clause) < 0:
             return -1
+    return points_sort(it)
+
+
+cdef int points_sort(SegmentLayout *it) noexcept nogil:
+    """Bring the lists of points together, bucket by bucket. Returns 0, or -1 without memory."""
+    cdef const TermList *lists = <const TermList *> it.lists.items
+    cdef uint64_t at, bucket
+    cdef uint32_t count = 0
+    for at in range(it.lists.count):
+        count += lists[at].way == BY_POINT
+    it.bucket_count = count // POINTS_A_BUCKET + 1
+    it.point_lists = <uint32_t *> malloc((count + 1) * <size_t> 4)
+    it.buckets = <uint32_t *> calloc(it.bucket_count + <size_t> 2, 4)
+    if it.point_lists == NULL or it.buckets == NULL:
+        return -1
+    # Where each begins is kept one place further on, until it is where the one before ends.
+    for at in range(it.lists.count):
+        if lists[at].way == BY_POINT:
+            it.buckets[list_bucket(it, &lists[at]) + 2] += 1
+    for at in range(2, it.bucket_count + <uint64_t> 2):
+        it.buckets[at] += it.buckets[at - 1]
+    for at in range(it.lists.count):
+        if lists[at].way == BY_POINT:
+            bucket = list_bucket(it, &lists[at]) + 1
+            it.point_lists[it.buckets[bucket]] = <uint32_t> at
+            it.buckets[bucket] += 1
     return 0
+
+
+cdef uint64_t list_bucket(const SegmentLayout *it, const TermList *list) noexcept nogil:
+    return slot_of(
+        point_hash(point_key(list.attribute, list.lane, list.value), <uint32_t> list.value), it.bucket_count
+    )
 
 
 cdef void clause_number(SegmentLayout *it, uint32_t *clause) noexcept nogil:
@@ -1164,9 +1388,13 @@ cdef Posting *layout_postings(SegmentLayout *it, uint32_t *total) noexcept nogil
     if postings == NULL or count >= NONE or it.draft.clauses.count > CLAUSE_MASK:
         free(postings)
         return NULL
+    for at in range(it.buckets[it.bucket_count]):
+        lists[it.point_lists[at]].start = start
+        start += lists[it.point_lists[at]].count
     for at in range(it.lists.count):
-        lists[at].start = start
-        start += lists[at].count
+        if lists[at].way != BY_POINT:
+            lists[at].start = start
+            start += lists[at].count
         lists[at].count = 0
     for at in range(it.entries.count):
         postings[lists[entries[at].list].start + lists[entries[at].list].count] = entries[at].posting
@@ -1205,7 +1433,8 @@ cdef void header_make(SegmentLayout *it, SegmentHeader *header, uint64_t copies,
     cdef Draft *draft = it.draft
     cdef TermList *lists = <TermList *> it.lists.items
     cdef IntervalEntry *intervals = <IntervalEntry *> it.intervals.items
-    cdef uint64_t at, points, affixes, run
+    cdef uint64_t at, affixes, run
+    cdef uint32_t leaves
     cdef uint64_t start = rounded(sizeof(SegmentHeader))
     cdef int section
     memset(header, 0, sizeof(SegmentHeader))
@@ -1214,24 +1443,30 @@ cdef void header_make(SegmentLayout *it, SegmentHeader *header, uint64_t copies,
     header.order = 0x01020304
     header.selectors = draft.selectors
     header.place_limit = draft.place_limit
-    points = affixes = 0
+    affixes = 0
     for at in range(it.lists.count):
-        points += lists[at].way == BY_POINT
         affixes += lists[at].way == BY_AFFIX
+    leaves = 0
+    for at in range(draft.leaves.count):
+        if it.kept[at]:
+            it.kept[at] = leaves
+            leaves += 1
+            header.counts[POOL] += (<const PooledLeaf *> (it.view.pool + it.view.leaves[at])).words
+        else:
+            it.kept[at] = NONE
     header.counts[ATTRIBUTES] = it.attributes
     header.counts[STRINGS] = draft.strings.count
-    header.counts[STRING_TABLE] = power_above(draft.strings.count)
-    header.counts[TEXTS] = draft.texts.count + 8
-    header.counts[POOL] = draft.pool.count
-    header.counts[LEAVES] = draft.leaves.count
-    header.counts[STEPS] = it.code.count
+    header.counts[STRING_TABLE] = draft.strings.count * 2 + 256
+    header.counts[TEXTS] = draft.texts.count
+    header.counts[LEAVES] = leaves
+    header.counts[STEPS] = it.words.count
     header.counts[CLAUSES] = it.numbered
     header.counts[COPIES] = copies
     header.counts[POSTINGS] = postings
-    header.counts[POINTS] = power_above(points)
+    header.counts[POINTS] = it.buckets[it.bucket_count] + <uint64_t> 1
     header.counts[AFFIXES] = power_above(affixes)
-    header.counts[LOWS] = it.intervals.count
-    header.counts[HIGHS] = it.intervals.count
+    header.counts[ENDS] = 2 * it.intervals.count
+    header.counts[POINT_BUCKETS] = it.bucket_count + <uint64_t> 1
     run = 0
     for at in range(it.intervals.count):
         run += 1
@@ -1254,8 +1489,8 @@ cdef void header_make(SegmentLayout *it, SegmentHeader *header, uint64_t copies,
 cdef void write_intervals(SegmentLayout *it, uint8_t *data, const SegmentHeader *header) noexcept nogil:
     """Write the intervals, and the maxima of their upper ends."""
     cdef IntervalEntry *intervals = <IntervalEntry *> it.intervals.items
-    cdef double *lows = <double *> (data + header.starts[LOWS])
-    cdef double *highs = <double *> (data + header.starts[HIGHS])
+    cdef double *lows = <double *> (data + header.starts[ENDS])
+    cdef double *highs = lows + it.intervals.count
     cdef double *maxima = <double *> (data + header.starts[MAXIMA])
     cdef double *upper
     cdef uint64_t first = 0
@@ -1296,21 +1531,13 @@ cdef void write_lists(SegmentLayout *it, uint8_t *data, const SegmentHeader *hea
     cdef AffixEntry *affixes = <AffixEntry *> (data + header.starts[AFFIXES])
     cdef uint32_t *nulls = <uint32_t *> (data + header.starts[NULLS])
     cdef uint64_t at, slot
-    cdef uint32_t key
+    cdef uint32_t next = 0
     cdef PostingList list
     for at in range(it.lists.count):
         term_list = &lists[at]
         list.start = term_list.start
         list.count = term_list.count
-        if term_list.way == BY_POINT:
-            key = term_list.attribute * 4 + term_list.lane + 1
-            slot = point_hash(key, term_list.value) & (header.counts[POINTS] - 1)
-            while points[slot].key:
-                slot = (slot + 1) & (header.counts[POINTS] - 1)
-            points[slot].key = key
-            points[slot].value = term_list.value
-            points[slot].list = list
-        elif term_list.way == BY_AFFIX:
+        if term_list.way == BY_AFFIX:
             slot = term_list.value >> 2 & (header.counts[AFFIXES] - 1)
             while affixes[slot].key:
                 slot = (slot + 1) & (header.counts[AFFIXES] - 1)
@@ -1318,6 +1545,14 @@ cdef void write_lists(SegmentLayout *it, uint8_t *data, const SegmentHeader *hea
             affixes[slot].list = list
         elif term_list.way == BY_PRESENCE:
             it.rows[term_list.attribute].lists[term_list.lane] = list
+    for at in range(it.buckets[it.bucket_count]):
+        term_list = &lists[it.point_lists[at]]
+        points[at].value = <uint32_t> term_list.value
+        points[at].key = point_key(term_list.attribute, term_list.lane, term_list.value)
+        points[at].start = term_list.start
+        next = term_list.start + term_list.count
+    points[it.buckets[it.bucket_count]].start = next
+    memcpy(data + header.starts[POINT_BUCKETS], it.buckets, header.counts[POINT_BUCKETS] * 4)
     slot = 0
     for at in range(it.attributes):
         if it.presence[at * PRESENCES + ANY_NULL]:
@@ -1332,7 +1567,7 @@ cdef void write_clauses(SegmentLayout *it, uint8_t *data, const SegmentHeader *h
     cdef const DraftClause *given = <const DraftClause *> it.draft.clauses.items
     cdef const Link *links = <const Link *> it.draft.links.items
     cdef Clause *clauses = <Clause *> (data + header.starts[CLAUSES])
-    cdef ClauseStep *code = <ClauseStep *> (data + header.starts[STEPS])
+    cdef uint64_t *code = <uint64_t *> (data + header.starts[STEPS])
     cdef uint32_t *copies = <uint32_t *> (data + header.starts[COPIES])
     cdef uint8_t *places = data + header.starts[PLACES]
     cdef uint64_t at, clause
@@ -1345,14 +1580,13 @@ cdef void write_clauses(SegmentLayout *it, uint8_t *data, const SegmentHeader *h
             clauses[it.numbers[at] - 1].code = <uint32_t> at
     for clause in range(it.numbered):
         at = clauses[clause].code
-        memcpy(code + steps, <ClauseStep *> it.code.items + it.starts[at], given[at].steps * sizeof(ClauseStep))
-        clauses[clause].code = <uint32_t> steps
-        steps += given[at].steps
-        clauses[clause].info = it.proved[at] << 1
+        memcpy(code + steps, <uint64_t *> it.words.items + it.starts[at], 8 * <uint64_t> it.sizes[at])
+        clauses[clause].code = <uint32_t> steps | it.proved[at] << CODE_BITS
+        steps += it.sizes[at]
         link = given[at].link
         clauses[clause].place = links[link - 1].place
         if links[link - 1].next:
-            clauses[clause].info |= MANY_PLACES
+            clauses[clause].code |= MANY_PLACES
             clauses[clause].place = <uint32_t> copied
             count = 0
             while link:
@@ -1365,25 +1599,38 @@ cdef void write_clauses(SegmentLayout *it, uint8_t *data, const SegmentHeader *h
         while link:
             places[links[link - 1].place >> 3] |= <uint8_t> (1 << (links[link - 1].place & 7))
             link = links[link - 1].next
+    leaves_rename(it, code, steps)
 
 
 cdef void write_strings(SegmentLayout *it, uint8_t *data, const SegmentHeader *header) noexcept nogil:
     cdef uint32_t *table = <uint32_t *> (data + header.starts[STRING_TABLE])
-    cdef const String *strings = <const String *> it.draft.strings.items
+    cdef uint64_t *pool = <uint64_t *> (data + header.starts[POOL])
+    cdef uint32_t *leaves = <uint32_t *> (data + header.starts[LEAVES])
+    cdef const uint32_t *hashes = <const uint32_t *> it.draft.string_hashes.items
+    cdef const PooledLeaf *leaf
     cdef uint64_t at, slot
+    cdef int bits = 0
     cdef Draft *draft = it.draft
+    while draft.strings.count >> bits:
+        bits += 1
     for at in range(draft.strings.count):
-        slot = strings[at].hash & (header.counts[STRING_TABLE] - 1)
+        slot = slot_of(hashes[at], header.counts[STRING_TABLE])
         while table[slot]:
-            slot = (slot + 1) & (header.counts[STRING_TABLE] - 1)
-        table[slot] = <uint32_t> at + 1
+            slot = slot + 1 if slot + 1 < header.counts[STRING_TABLE] else 0
+        table[slot] = <uint32_t> (at + 1 | <uint64_t> hashes[at] << bits)
     if draft.strings.count:
-        memcpy(data + header.starts[STRINGS], strings, draft.strings.count * sizeof(String))
+        memcpy(data + header.starts[STRINGS], draft.strings.items, draft.strings.count * 4)
     if draft.texts.count:
         memcpy(data + header.starts[TEXTS], draft.texts.items, draft.texts.count)
-    if draft.leaves.count:
-        memcpy(data + header.starts[POOL], draft.pool.items, draft.pool.count * 8)
-        memcpy(data + header.starts[LEAVES], draft.leaves.items, draft.leaves.count * 4)
+    for at in range(draft.leaves.count):
+        if it.kept[at] == NONE:
+            continue
+        leaf = <const PooledLeaf *> (it.view.pool + it.view.leaves[at])
+        memcpy(pool, leaf, 8 * <uint64_t> leaf.words)
+        leaves[it.kept[at]] = <uint32_t> (pool - <uint64_t *> (data + header.starts[POOL]))
+        if leaf.kind == CODE:
+            leaves_rename(it, pool + LEAF_WORDS, 2 * <uint64_t> leaf.actions[0])
+        pool += leaf.words
 
 
 cdef uint64_t copies_count(const Draft *draft) noexcept nogil:

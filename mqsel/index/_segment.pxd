@@ -2,12 +2,15 @@
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
 # A segment: flat arrays that name each other by number, so that they can lie in a file; and what was removed from it.
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 cdef enum:
     NONE = 0xFFFFFFFF           # no string, no attribute
     ANY_POINT = 0xFFFFFFFF      # _ in a pattern: no code point
+    NO_CODE = 0xFFFFFFFF        # of no number
+    ZERO_CODE = 32768
+    SHORT_LIMIT = 65536         # numbers of 16 bits
 
 
 # What a value is to a step, a bit each; of a property none but one, of an open test all that it may be.
@@ -37,7 +40,21 @@ cdef enum:
     MOST                        # at most the double
     LEAF                        # the leaf of a number: of any set, of arithmetic, of a relation
     TRUTH                       # not at all, of a computed test: to compute it is dearer than all the rest
+    OUTSIDE                     # below one float or above another
     TESTS
+
+    # The tests of short steps. With SHORT_NOT they are true of all other values. Most are the first three.
+    SHORT = 32
+    SHORT_RANGE = 32            # a number whose code is one of 16 bits, or one of so many behind it
+    SHORT_TEXT                  # the string of a number of 16 bits
+    SHORT_KIND                  # a Kind of these
+    SHORT_NOT = 4
+    SHORT_MASK = 56             # of those, is SHORT
+    SHORT_WIDE_TEXT = 40        # the string of a number
+    SHORT_PAIR                  # the string of either of two numbers of 16 bits
+    SHORT_TEXTS = 48            # strings of which four numbers are in each word that follows
+    SHORT_WIDE_TEXTS            # two in each word
+    SHORT_LEAF = 56
 
 
 cdef enum:
@@ -45,11 +62,15 @@ cdef enum:
     TEST_BITS = 6
     TEST_MASK = 63
     LAST = 2
-    # In `link`: where to go on the other truth value, counted from here, 0 for the end; above, the depth of the group
+    # In `link`: where to go on the other truth value, in words from here, 0 for the end; above, the depth of the group
     # that this step and the next have in common.
     JUMP_BITS = 22
     JUMP_MASK = (1 << 22) - 1
     MAX_DEPTH = 1000
+    # Both of a short step.
+    SHORT_JUMP_BITS = 5
+    SHORT_JUMP_MASK = 31
+    SHORT_DEPTHS = 8
 
 
 cdef union Constant:
@@ -57,10 +78,9 @@ cdef union Constant:
     double number
     float bounds[2]
     uint32_t place              # of a string or a leaf
-    uint32_t pair[2]            # of a leaf: that, and a bit for each rest by 32 of its strings' numbers; 0 says nothing
 
 
-# One test of a clause.
+# One test of a clause, in two words.
 cdef struct ClauseStep:
     uint8_t test
     uint8_t kinds               # Kinds of which all is in the set
@@ -69,15 +89,26 @@ cdef struct ClauseStep:
     Constant it
 
 
+# One test of a clause in one word. That of SHORT_TEXTS has the words that follow in the lowest byte of `it`, and above
+# them where to go on.
+cdef struct ShortStep:
+    uint8_t test
+    uint8_t link
+    uint16_t attribute
+    uint32_t it
+
+
 # A conjunction, nested or not, that makes places true.
 cdef struct Clause:
-    uint32_t code               # its first step
+    uint32_t code               # the word of its first step; above, how many words its postings prove, and MANY_PLACES
     uint32_t place              # its place; with MANY_PLACES, where they stand in copies behind their number
-    uint32_t info               # MANY_PLACES, and above it the steps that its postings prove
 
 
 cdef enum:
-    MANY_PLACES = 1
+    CODE_BITS = 28
+    CODE_MASK = (1 << 28) - 1
+    MOST_PROVED = 7
+    MANY_PLACES = 1 << 31
 
 
 # That a clause is to be looked at, if another attribute of its has a bucket in [low, high].
@@ -95,29 +126,25 @@ cdef enum:
     OWN_BUCKETS = 127           # strings that share their bucket with no other
 
 
-cdef struct String:
-    uint64_t start              # in the texts, times 8, and its kind: bytes a code point, 0 for byte strings
-    uint32_t size               # bytes
-    uint32_t hash
-
-
 cdef struct PostingList:
     uint32_t start              # in the postings
     uint32_t count
 
 
-# Postings of one value of one attribute.
+# Postings of one value of one attribute; they end where those of the next entry begin.
 cdef struct PointEntry:
-    uint64_t value              # string, double bits, or truth value
-    uint32_t key                # attribute * 4 + Lane + 1; 0 in an empty place of the table
-    PostingList list
-    uint32_t unused
+    uint32_t value              # the number of a string, a whole number, or a truth value: the lowest 32 bits
+    uint32_t key                # the next 14 bits of it, the Lane, the attribute
+    uint32_t start              # in the postings
 
 
 cdef enum:
     LANE_TEXT
     LANE_NUMBER
     LANE_TRUTH
+    POINT_VALUE_BITS = 14       # of the key
+    POINT_LANE_BITS = 2
+    POINTS_A_BUCKET = 2
 
 
 # Postings of a hash of some characters of texts.
@@ -181,6 +208,7 @@ cdef enum:
     LEAF_ERROR = 2048
     LEAF_NOT_STRINGS = 4096     # of strings: all but those
     LEAF_NOT_BYTES = 8192
+    EVERY_OTHER_KIND = 13062    # flags of all values but some strings
 
 
 cdef struct PooledLeaf:
@@ -237,8 +265,8 @@ cdef enum:
     POSTINGS
     POINTS
     AFFIXES
-    LOWS
-    HIGHS
+    ENDS                        # of intervals: all lower ones, then all upper ones
+    POINT_BUCKETS               # where the points of each begin, and where the last ends
     MAXIMA
     NULLS
     PLACES
@@ -258,17 +286,32 @@ cdef struct SegmentHeader:
     uint32_t check              # of all before
 
 
+# What strings and clauses were in versions 2 and 3.
+cdef struct OldString:
+    uint64_t start              # in the texts, times 8, and its kind
+    uint32_t size
+    uint32_t hash
+
+
+cdef struct OldClause:
+    uint32_t code
+    uint32_t place
+    uint32_t info               # 1 for many places
+
+
 # A segment, or a draft that can be run, with its arrays at hand.
 cdef struct SegmentArrays:
     uint32_t attribute_count
     uint32_t string_count
-    uint32_t string_mask
+    uint32_t string_slots       # of their table
+    uint32_t string_bits        # of an item of it that are a number + 1; above, the lowest of the hash
     uint32_t leaf_count
     uint32_t code_count
     uint32_t clause_count
     uint32_t copy_count
     uint32_t posting_count
-    uint32_t point_mask
+    uint32_t point_count
+    uint32_t bucket_count
     uint32_t affix_mask
     uint32_t interval_count
     uint32_t maximum_count
@@ -279,22 +322,25 @@ cdef struct SegmentArrays:
     uint64_t selectors
     PostingList always
     const Attribute *attributes
-    const String *strings
+    const uint32_t *strings     # where each begins in the texts: its kind, bytes a code point or 0 for byte strings
     const uint32_t *string_table
     const uint8_t *texts
     const uint64_t *pool
     const uint32_t *leaves
-    const ClauseStep *code
+    const uint64_t *code
     const Clause *clauses
     const uint32_t *copies
     const Posting *postings
     const PointEntry *points
+    const uint32_t *buckets
     const AffixEntry *affixes
     const double *lows
     const double *highs
     const double *maxima
     const uint32_t *nulls
     const uint8_t *places       # a bit for each that it has
+    const OldString *old_strings    # of versions 2 and 3, whose clauses and steps were others, too; else NULL
+    const OldClause *old_clauses
     uint8_t *looked             # of each leaf: whether it was checked and is sound (1) or not (2); NULL if all are
 
 
@@ -343,6 +389,57 @@ cdef inline uint32_t point_hash(uint32_t key, uint64_t value) noexcept nogil:
     return <uint32_t> mixed(value * <uint64_t> 0x9E3779B97F4A7C15 + key)
 
 
+cdef inline uint64_t slot_of(uint32_t hash, uint64_t size) noexcept nogil:
+    """Return the place of a hash in a table: by its highest bits."""
+    return hash * size >> 32
+
+
+cdef inline uint32_t point_key(uint32_t attribute, int lane, uint64_t value) noexcept nogil:
+    """Return the key of an entry, of which `value` has the rest."""
+    return (
+        attribute << (POINT_LANE_BITS + POINT_VALUE_BITS) | <uint32_t> lane << POINT_VALUE_BITS
+        | <uint32_t> (value >> 32) & ((1 << POINT_VALUE_BITS) - 1)
+    )
+
+
+cdef inline bint number_point(double number, uint64_t *value) noexcept nogil:
+    """Find the value that a number has as a point. Returns whether it has one: if it is whole, and has 46 bits."""
+    if not -35184372088832.0 <= number < 35184372088832.0:
+        return False
+    value[0] = <uint64_t> <int64_t> number
+    return <double> <int64_t> number == number
+
+
+cdef inline uint32_t number_code(double number) noexcept nogil:
+    """Return the code of a number, 0 to 65535: even of a whole one, the odd one between of those between two.
+
+    NaN has NO_CODE. Below the first whole number and above the last all have one code.
+    """
+    cdef int32_t whole
+    if not -16384 < number < 16384:
+        return 65535 if number > 0 else 0 if number < 0 else <uint32_t> NO_CODE
+    whole = <int32_t> number
+    whole -= number < whole
+    return <uint32_t> (2 * whole + ZERO_CODE + (number != whole))
+
+
+cdef inline uint32_t integer_code(int64_t number) noexcept nogil:
+    return <uint32_t> (2 * min(max(number, -16384), 16383) + ZERO_CODE) | (number > 16383)
+
+
+cdef inline double code_number(uint32_t code) noexcept nogil:
+    """Return the whole number of a code, or that below it."""
+    return <double> ((<int32_t> code - ZERO_CODE) >> 1)
+
+
+cdef inline uint32_t step_words(const uint64_t *code) noexcept nogil:
+    """Return how many words a step has."""
+    cdef const ShortStep *step = <const ShortStep *> code
+    if step.test & SHORT == 0:
+        return 2
+    return 1 + (step.it & 255) if step.test & SHORT_MASK == SHORT_TEXTS else 1
+
+
 cdef inline uint32_t text_hash(const uint8_t *data, uint64_t left, int kind) noexcept nogil:
     """Hash all bytes of a string, or of the header of a segment."""
     cdef uint64_t factor = 0x9E3779B97F4A7C15  # 2**64 divided by the golden ratio
@@ -365,13 +462,6 @@ cdef inline uint32_t text_hash(const uint8_t *data, uint64_t left, int kind) noe
         left -= 1
     hash = (hash ^ word) * factor
     return <uint32_t> (hash >> 32)
-
-
-cdef inline uint64_t number_bits(double number) noexcept nogil:
-    cdef uint64_t bits
-    number += 0.0               # -0.0 is 0.0
-    memcpy(&bits, &number, 8)
-    return bits
 
 
 # An attribute has the buckets 1 to 254 for one thing: numbers, the strings of the segment, or truth values. All else
@@ -411,27 +501,47 @@ cdef inline uint64_t affix_end(uint64_t hash, int way) noexcept nogil:
     return mixed(hash) << 2 | <uint64_t> (way + 1)
 
 
+cdef inline bint string_at(
+    const SegmentArrays *segment, uint32_t number, const uint8_t **data, uint64_t *size, int *kind
+) noexcept nogil:
+    """Find the bytes of a string. Returns whether it is one of the segment, and lies within."""
+    cdef uint64_t start, end
+    if number >= segment.string_count:
+        return False
+    start = segment.strings[number]
+    end = segment.strings[number + 1] if number + 1 < segment.string_count else segment.text_size
+    if start >= end or end > segment.text_size:
+        return False
+    kind[0] = segment.texts[start]
+    data[0] = segment.texts + start + 1
+    size[0] = end - start - 1
+    return True
+
+
 cdef inline uint32_t string_find(
-    const SegmentArrays *segment, const uint8_t *data, uint32_t size, int kind, uint32_t hash
+    const SegmentArrays *segment, const uint8_t *data, uint64_t size, int kind, uint32_t hash
 ) noexcept nogil:
     """Return the number of a string, or NONE."""
-    cdef uint32_t slot = hash & segment.string_mask
-    cdef uint32_t looks = 0
-    cdef uint32_t number
-    cdef const String *string
-    while looks <= segment.string_mask:
-        number = segment.string_table[slot]
-        if number == 0 or number > segment.string_count:
+    cdef uint64_t slot = slot_of(hash, segment.string_slots)
+    cdef uint32_t mask = <uint32_t> ((<uint64_t> 1 << segment.string_bits) - 1)
+    cdef uint32_t rest = <uint32_t> (<uint64_t> hash << segment.string_bits)
+    cdef uint32_t _, item
+    cdef const uint8_t *known
+    cdef uint64_t known_size
+    cdef int known_kind
+    for _ in range(segment.string_slots):
+        item = segment.string_table[slot]
+        if item == 0:
             return NONE
-        string = &segment.strings[number - 1]
         if (
-            string.hash == hash and string.size == size and string.start & 7 == <uint64_t> kind
-            and (string.start >> 3) + size <= segment.text_size
-            and (size == 0 or memcmp(segment.texts + (string.start >> 3), data, size) == 0)
+            (item ^ rest) & ~mask == 0
+            and string_at(segment, (item & mask) - 1, &known, &known_size, &known_kind)
+            and known_size == size and known_kind == kind and memcmp(known, data, size) == 0
         ):
-            return number - 1
-        slot = (slot + 1) & segment.string_mask
-        looks += 1
+            return (item & mask) - 1
+        slot += 1
+        if slot == segment.string_slots:
+            slot = 0
     return NONE
 
 

@@ -9,18 +9,23 @@ where it is used. Knows no key and no message.
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
 
 from mqsel.errors import ProgramError
 
 SHOWN = 5   # selectors of a posting list that are named
 
-cdef uint32_t VERSION = 3
-cdef uint32_t ALL_PROVED_2 = 0x7FFFFFFF   # of version 2: the postings of a clause prove all its steps
+cdef uint32_t VERSION = 4
 cdef size_t[17] SIZES = [
-    sizeof(Attribute), sizeof(String), 4, 1, 8, 4, sizeof(ClauseStep), sizeof(Clause), 4, sizeof(Posting),
-    sizeof(PointEntry), sizeof(AffixEntry), 8, 8, 8, 4, 1,
+    sizeof(Attribute), 4, 4, 1, 8, 4, 8, sizeof(Clause), 4, sizeof(Posting), sizeof(PointEntry), sizeof(AffixEntry),
+    8, 4, 8, 4, 1,
+]
+# Of versions 2 and 3, as far as these are read: see `draft_absorb`.
+cdef size_t[17] OLD_SIZES = [
+    sizeof(Attribute), sizeof(OldString), 4, 1, 8, 4, sizeof(ClauseStep), sizeof(OldClause), 4, 8, 24, 24,
+    8, 8, 8, 4, 1,
 ]
 
 
@@ -52,13 +57,18 @@ cdef str segment_attach(SegmentArrays *segment, const uint8_t *data, uint64_t si
     cdef int section
     cdef uint64_t start, count
     cdef const void *items[17]
+    cdef const size_t *sizes = SIZES
+    cdef bint is_old
     if size < sizeof(SegmentHeader):
         return f"{size} bytes are no segment"
     if memcmp(header.magic, b"mqselset", 8) != 0:
         return "they do not begin with mqselset"
     if header.order != 0x01020304:
         return "they were written by a machine of the other byte order"
-    if header.version != VERSION:
+    is_old = header.version == 2 or header.version == 3
+    if is_old:
+        sizes = OLD_SIZES
+    elif header.version != VERSION:
         return f"they are of version {header.version}, this mqsel reads {VERSION}"
     if header.check != header_check(header):
         return "the checksum of the header is wrong"
@@ -67,28 +77,33 @@ cdef str segment_attach(SegmentArrays *segment, const uint8_t *data, uint64_t si
     for section in range(SECTIONS):
         start = header.starts[section]
         count = header.counts[section]
-        if start % 8 or start > size or count > 0xFFFFFFFF * <uint64_t> 8 or count > (size - start) // SIZES[section]:
+        if start % 8 or start > size or count > 0xFFFFFFFF * <uint64_t> 8 or count > (size - start) // sizes[section]:
             return "the arrays do not lie within"
         if count >= NONE and section != TEXTS and section != POOL:
             return "an array is too long"
         items[section] = data + start
-    for section in (STRING_TABLE, POINTS, AFFIXES):
-        count = header.counts[section]
-        if count & (count - 1) or count == 0:
-            return "the size of a table is no power of two"
-    if header.counts[HIGHS] != header.counts[LOWS] or (<uint64_t> header.place_limit + 7) // 8 > header.counts[PLACES]:
+    count = header.counts[AFFIXES]
+    if count & (count - 1) or count == 0:
+        return "the size of a table is no power of two"
+    if (<uint64_t> header.place_limit + 7) // 8 > header.counts[PLACES] or not is_old and (
+        header.counts[ENDS] % 2 or header.counts[POINTS] == 0 or header.counts[POINT_BUCKETS] < 2
+    ):
         return "two arrays do not fit together"
+    memset(segment, 0, sizeof(SegmentArrays))
     segment.attribute_count = <uint32_t> header.counts[ATTRIBUTES]
     segment.string_count = <uint32_t> header.counts[STRINGS]
-    segment.string_mask = <uint32_t> header.counts[STRING_TABLE] - 1
+    segment.string_slots = <uint32_t> header.counts[STRING_TABLE]
+    while header.counts[STRINGS] >> segment.string_bits:
+        segment.string_bits += 1
     segment.leaf_count = <uint32_t> header.counts[LEAVES]
     segment.code_count = <uint32_t> header.counts[STEPS]
     segment.clause_count = <uint32_t> header.counts[CLAUSES]
     segment.copy_count = <uint32_t> header.counts[COPIES]
     segment.posting_count = <uint32_t> header.counts[POSTINGS]
-    segment.point_mask = <uint32_t> header.counts[POINTS] - 1
+    segment.point_count = <uint32_t> header.counts[POINTS] - 1
+    segment.bucket_count = <uint32_t> header.counts[POINT_BUCKETS] - 1
     segment.affix_mask = <uint32_t> header.counts[AFFIXES] - 1
-    segment.interval_count = <uint32_t> header.counts[LOWS]
+    segment.interval_count = <uint32_t> header.counts[ENDS] // 2
     segment.maximum_count = <uint32_t> header.counts[MAXIMA]
     segment.null_count = <uint32_t> header.counts[NULLS]
     segment.place_limit = header.place_limit
@@ -97,23 +112,26 @@ cdef str segment_attach(SegmentArrays *segment, const uint8_t *data, uint64_t si
     segment.selectors = header.selectors
     segment.always = header.always
     segment.attributes = <const Attribute *> items[ATTRIBUTES]
-    segment.strings = <const String *> items[STRINGS]
+    segment.strings = <const uint32_t *> items[STRINGS]
     segment.string_table = <const uint32_t *> items[STRING_TABLE]
     segment.texts = <const uint8_t *> items[TEXTS]
     segment.pool = <const uint64_t *> items[POOL]
     segment.leaves = <const uint32_t *> items[LEAVES]
-    segment.code = <const ClauseStep *> items[STEPS]
+    segment.code = <const uint64_t *> items[STEPS]
     segment.clauses = <const Clause *> items[CLAUSES]
     segment.copies = <const uint32_t *> items[COPIES]
     segment.postings = <const Posting *> items[POSTINGS]
     segment.points = <const PointEntry *> items[POINTS]
     segment.affixes = <const AffixEntry *> items[AFFIXES]
-    segment.lows = <const double *> items[LOWS]
-    segment.highs = <const double *> items[HIGHS]
+    segment.buckets = <const uint32_t *> items[POINT_BUCKETS]
+    segment.lows = <const double *> items[ENDS]
+    segment.highs = segment.lows + segment.interval_count
     segment.maxima = <const double *> items[MAXIMA]
     segment.nulls = <const uint32_t *> items[NULLS]
     segment.places = <const uint8_t *> items[PLACES]
-    segment.looked = NULL
+    if is_old:
+        segment.old_strings = <const OldString *> items[STRINGS]
+        segment.old_clauses = <const OldClause *> items[CLAUSES]
     return None
 
 
@@ -181,41 +199,6 @@ cdef bint leaf_is_sound(const PooledLeaf *leaf, uint64_t room, uint32_t attribut
     return True
 
 
-cdef bint is_of_version_2(const uint8_t *data, Py_ssize_t size) noexcept:
-    return <size_t> size >= sizeof(SegmentHeader) and (<const SegmentHeader *> data).version == 2
-
-
-cdef bytes of_version_2(const uint8_t *data, Py_ssize_t size):
-    """Return a segment of version 2 as one of today.
-
-    Postings had other buckets, and what proves a clause stood in the clause. Now any bucket fits them, so that a search
-    looks at more clauses, until the segment is merged.
-    """
-    cdef bytes copy = PyBytes_FromStringAndSize(<const char *> data, size)
-    cdef SegmentHeader *header = <SegmentHeader *> PyBytes_AS_STRING(copy)
-    cdef bint is_whole = header.check == header_check(header)
-    cdef SegmentArrays segment
-    cdef Posting *posting
-    cdef Clause *clause
-    cdef uint32_t at
-    header.version = VERSION
-    if is_whole:
-        header.check = header_check(header)
-    if segment_attach(&segment, <const uint8_t *> header, size) is None:
-        for at in range(segment.posting_count):
-            posting = <Posting *> &segment.postings[at]
-            posting.low, posting.high = 0, 255
-            if posting.clause >= min(segment.clause_count, <uint32_t> CLAUSE_MASK):
-                posting.clause = CLAUSE_MASK  # damaged: no segment has so many
-            elif segment.clauses[posting.clause].info >> 1 == ALL_PROVED_2:
-                posting.clause |= TRUE_IN_ALL
-        for at in range(segment.clause_count):
-            clause = <Clause *> &segment.clauses[at]
-            if clause.info >> 1 == ALL_PROVED_2:
-                clause.info = clause.info & MANY_PLACES | 1 << 1
-    return copy
-
-
 REMEDY = "build the set again from its selectors"
 
 
@@ -241,8 +224,6 @@ cdef class StoredSegment:
         self.hold(data)
         if <size_t> self.view.buf % 8:
             self.hold(bytes(data))
-        if is_of_version_2(<const uint8_t *> self.view.buf, self.view.len):
-            self.hold(of_version_2(<const uint8_t *> self.view.buf, self.view.len))
         why = segment_attach(&self.arrays, <const uint8_t *> self.view.buf, self.view.len)
         if why is None and self.arrays.attribute_count > attributes:
             why = "there are too few names"
@@ -300,7 +281,7 @@ cdef void *zeroed(uint64_t size) except NULL:
 
 _SECTIONS = (
     "attributes", "strings", "string table", "texts", "pool", "leaves", "steps", "units", "copies", "postings",
-    "points", "affixes", "lows", "highs", "maxima", "nulls", "places",
+    "points", "affixes", "ends", "buckets", "maxima", "nulls", "places",
 )
 _PRESENCES = ("null", "presence", "presence", "presence", "presence", "presence", "presence")
 _KINDS = ("IS NULL", "any value", "any boolean", "any number", "NaN", "any string", "any byte string")
@@ -309,16 +290,13 @@ _AFFIXES = {1: "prefix", 2: "suffix", 3: "contains"}
 
 cdef str string_shown(const SegmentArrays *segment, uint64_t number):
     """Return a string of a segment, as a person reads it."""
-    cdef const String *string
+    cdef const uint8_t *start
+    cdef uint64_t size
     cdef bytes data
     cdef int kind
-    if number >= segment.string_count:
+    if number >= segment.string_count or not string_at(segment, <uint32_t> number, &start, &size, &kind):
         return "?"
-    string = &segment.strings[number]
-    if (string.start >> 3) + string.size > segment.text_size:
-        return "?"
-    data = PyBytes_FromStringAndSize(<char *> segment.texts + (string.start >> 3), string.size)
-    kind = string.start & 7
+    data = PyBytes_FromStringAndSize(<char *> start, size)
     if kind == 0:
         return f'"0x{data.hex()}"'
     text = data.decode({1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}.get(kind, "latin-1"), "replace")
@@ -331,24 +309,22 @@ cdef list posting_lists(StoredSegment stored, list names):
     cdef const PointEntry *point
     cdef uint32_t at, attribute
     cdef int lane
-    cdef double number
+    cdef int64_t number
     found = []
-    for at in range(segment.point_mask + 1):
+    for at in range(segment.point_count):
         point = &segment.points[at]
-        if point.key == 0 or point.list.count == 0:
-            continue
-        attribute = (point.key - 1) // 4
-        lane = (point.key - 1) % 4
-        if attribute >= segment.attribute_count:
+        attribute = point.key >> (POINT_LANE_BITS + POINT_VALUE_BITS)
+        lane = point.key >> POINT_VALUE_BITS & ((1 << POINT_LANE_BITS) - 1)
+        if attribute >= segment.attribute_count or point[1].start <= point.start:
             continue
         if lane == LANE_TEXT:
             value = string_shown(segment, point.value)
         elif lane == LANE_TRUTH:
             value = "TRUE" if point.value else "FALSE"
         else:
-            memcpy(&number, &point.value, 8)
-            value = f"{number:g}"
-        found.append((point.list.count, "point", f"{names[attribute]} = {value}", point.list.start))
+            number = <int64_t> (<uint64_t> point.key << 50 | <uint64_t> point.value << 18) >> 18
+            value = f"{<double> number:g}"
+        found.append((point[1].start - point.start, "point", f"{names[attribute]} = {value}", point.start))
     for at in range(segment.affix_mask + 1):
         if segment.affixes[at].key and segment.affixes[at].list.count:
             way = _AFFIXES.get(segment.affixes[at].key & 3, "contains")
@@ -383,7 +359,7 @@ cdef list places_reached(StoredSegment stored, uint64_t start, uint64_t count, P
             continue
         clause = &segment.clauses[segment.postings[at].clause & CLAUSE_MASK]
         place = clause.place
-        if clause.info & MANY_PLACES:
+        if clause.code & MANY_PLACES:
             if <uint64_t> place + 1 >= segment.copy_count:
                 continue
             place = segment.copies[place + 1]
@@ -412,7 +388,7 @@ cdef dict segments_stats(list segments, list names):
         clauses += stored.arrays.clause_count
         postings += stored.arrays.posting_count
         for at in range(stored.arrays.clause_count):
-            shared += stored.arrays.clauses[at].info & MANY_PLACES
+            shared += stored.arrays.clauses[at].code >> 31
         for number, name in enumerate(_SECTIONS):
             sizes[name] += header.counts[<int> number] * SIZES[<int> number]
         for count, way, what, start in posting_lists(stored, names):
