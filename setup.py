@@ -41,12 +41,15 @@ COMPILED = (
     "logic.sets",
     "logic.formulas",
     "logic.normal",
+    "sets.reading",
 )
 
 # Runs for each message, row or byte, and gets -O3. With -O1 columns execute up to 6.7 times as many instructions, sets
 # 12 % more, rows and messages of bytes 8 %, files 7 %, loading a program 4 %.
 LOOPS = (
     "language.lexer",
+    "language.parser",
+    "language.checker",
     "machine._values",
     "machine._verifier",
     "machine._operators",
