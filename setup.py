@@ -41,6 +41,7 @@ COMPILED = (
     "logic.sets",
     "logic.formulas",
     "logic.normal",
+    "machine.program",
     "sets.reading",
 )
 
