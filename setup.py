@@ -49,8 +49,6 @@ COMPILED = (
 # 12 % more, rows and messages of bytes 8 %, files 7 %, loading a program 4 %.
 LOOPS = (
     "language.lexer",
-    "language.parser",
-    "language.checker",
     "machine._values",
     "machine._verifier",
     "machine._operators",
