@@ -41,6 +41,8 @@ COMPILED = (
     "logic.sets",
     "logic.formulas",
     "logic.normal",
+    "machine.program",
+    "sets.reading",
 )
 
 # Runs for each message, row or byte, and gets -O3. With -O1 columns execute up to 6.7 times as many instructions, sets

@@ -56,7 +56,7 @@ INSIDE = {
     " _sources _vm _stream sections",
     "columns": "wordings lookup frames _arrow _sets _columns _kernel _formulas _answers declared __init__",
     "index": "computed _segment _memtable _postings _candidates _index _reader __init__",
-    "sets": "receiving file choice set __init__",
+    "sets": "receiving file choice reading set __init__",
     "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records _amqp _artemis artemis mq __init__",
     "analysis": "readings explain.near explain.change explain._tally explain.account explain explain.__init__ compare"

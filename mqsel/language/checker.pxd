@@ -11,6 +11,9 @@ cdef dict _OTHER
 cpdef check(object order, str text, object dialect)
 
 
+cdef bint _is_number(object node) except -1
+
+
 @cython.locals(place=cython.int)
 cpdef bint may_err(object order) except -1
 

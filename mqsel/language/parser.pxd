@@ -5,6 +5,7 @@ cimport cython
 from mqsel._rows cimport row
 
 
+@cython.freelist(8)
 cdef class _Open:
     cdef public str kind  # _ROOT, _PAREN, _NOT, _SIGN, _BETWEEN, _IN, _LIKE or an operator
     cdef public int strength  # how strongly it binds
@@ -36,7 +37,7 @@ cdef class _Parser:
     @cython.locals(top=_Open, kinds=list, kind=str, at=cython.Py_ssize_t)
     cdef tuple operand(self)
 
-    @cython.locals(kind=str)
+    @cython.locals(top=_Open, kind=str)
     cdef object literal(self, Py_ssize_t at)
 
     @cython.locals(top=_Open, kinds=list, kind=str, binding=cython.int, limit=cython.int)

@@ -347,7 +347,8 @@ class _Parser:
         kind, value, start, stop = self.kinds[at], self.values[at], self.starts[at], self.stops[at]
         self.at = at + 1
         was_negative = kind == "exact" and value < 0
-        if self.stack[-1].kind == _SIGN and kind in ("exact", "approximate", "big"):
+        top = self.stack[-1]
+        if top.kind == _SIGN and kind in ("exact", "approximate", "big"):
             sign = self.close()
             start = self.start = sign.start
             if sign.operators[0] == "-":
@@ -511,11 +512,12 @@ class _Parser:
             return None
         if kind not in self.grammar.tests or kind == "NOT" or (negated and kind == "IS"):
             self.fail(self.negatable())
-        allowed = self.dialect.in_operands if kind == "IN" else self.dialect.like_operands
-        allowed = self.dialect.null_operand if kind == "IS" else allowed
         is_name = isinstance(left, Identifier)
-        is_bare = is_name and strength == PRIMARY
-        if (allowed == "name" and not is_bare) or (allowed == "enclosed" and not is_name):
+        allowed = "any"
+        if not is_name or strength != PRIMARY:
+            allowed = self.dialect.in_operands if kind == "IN" else self.dialect.like_operands
+            allowed = self.dialect.null_operand if kind == "IS" else allowed
+        if allowed == "name" or (allowed == "enclosed" and not is_name):
             span = (start, self.stops[self.at - 1 - negated])
             piece = self.text[span[0] : span[1]]
             hint = f"{kind} reads a property: put its name, without parentheses, to the left"

@@ -146,15 +146,12 @@ def divides(subject: Node) -> bool:
     return False
 
 
-_NO_ERROR = RESULT._replace(error=False)
-
-
 def leaf(subject: Node, values: Values) -> Formula:
     """Return a leaf; ERR of arithmetic that never is counts for nothing."""
     whole = whole_of(subject)
     if values in (NOTHING, whole):
         return NEVER if values == NOTHING else ALWAYS
-    if whole is RESULT and values._replace(error=False) in (NOTHING, _NO_ERROR) and not divides(subject):
+    if whole is RESULT and values[:-1] in (NOTHING[:-1], RESULT[:-1]) and not divides(subject):
         return ALWAYS if values.poison else NEVER
     return row(Leaf, (subject, values))
 
@@ -244,7 +241,10 @@ def _merged(connective: _Connective, group: Sequence[Formula]) -> list[Formula]:
     sets = [one.values for one in group if isinstance(one, Leaf)]
     if connective is Any:
         return [leaf(first.subject, values) for values in unite(sets)]
-    if len(sets) == 2 and (both := common(sets[0], sets[1])) is not None:
+    both: Values | None = sets[0] if len(sets) <= _FEW else None  # of many, to unite what they leave out takes less
+    for values in sets[1:]:
+        both = None if both is None else common(both, values)
+    if both is not None:
         return [leaf(first.subject, both)]
     whole = whole_of(first.subject)
     return [leaf(first.subject, outside(values, whole)) for values in unite([outside(one, whole) for one in sets])]

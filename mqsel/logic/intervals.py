@@ -16,9 +16,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from struct import Struct
 from typing import Any, NamedTuple
 
+try:
+    import cython  # type: ignore[import-untyped]
+except ModuleNotFoundError:
+    from mqsel.language.nodes import interpreted as cython
+
 from mqsel.language.nodes import Conversion, Identifier, Literal, Node, Sign, children, walk
 from mqsel.language.operators import FAILING
 from mqsel.values import Float32
+
+if not cython.compiled:
+    from math import nextafter
+
+    from mqsel.language.nodes import field
+
+    def nextafterf(number: float, end: float) -> float:
+        """Return the float that comes after another one, on the way to an end."""
+        return FLOAT.at(FLOAT.place(number) + (1 if end > 0 else -1))
+
 
 Interval = tuple[float, float]
 Intervals = tuple[Interval, ...]
@@ -44,11 +59,11 @@ class Axis(NamedTuple):
 
     def before(self, number: float) -> float:
         """Return the number before one that is not the first."""
-        return self.at(self.place(number) - 1)
+        return neighbour(self, number, -1)
 
     def after(self, number: float) -> float:
         """Return the number after one that is not the last."""
-        return self.at(self.place(number) + 1)
+        return neighbour(self, number, 1)
 
 
 def _axis_of_bits(number: str, bits: str, around: Callable[[float], Interval]) -> Axis:
@@ -88,7 +103,7 @@ def _floats_around(constant: float) -> Interval:
     near = float(Float32(constant)) + 0.0
     if isinstance(constant, int) or near == constant:
         return near, near
-    return (FLOAT.after(near), near) if near < constant else (near, FLOAT.before(near))
+    return (neighbour(FLOAT, near, 1), near) if near < constant else (near, neighbour(FLOAT, near, -1))
 
 
 INT64 = Axis(-(1 << 63), (1 << 63) - 1, int, int, _integers_around)
@@ -99,6 +114,14 @@ AXES = {"integer": INT64, "float32": FLOAT, "float64": DOUBLE}
 INT32 = -(1 << 31), (1 << 31) - 1
 
 
+def neighbour(axis: Axis, number: float, step: int) -> float:
+    """Return the number that comes after another one, if *step* is 1, or before it, if it is -1."""
+    if axis is INT64:
+        return number + step
+    end = math.inf if step > 0 else -math.inf
+    return (nextafter(number, end) if axis is DOUBLE else nextafterf(number, end)) + 0.0
+
+
 # ---- lists -----------------------------------------------------------------------------------------------------------
 
 
@@ -106,7 +129,7 @@ def united(intervals: Iterable[Interval], axis: Axis) -> Intervals:
     """Join intervals that overlap or are neighbours."""
     joined: list[Interval] = []
     for low, high in sorted(intervals):
-        if joined and (low <= joined[-1][1] or axis.before(low) == joined[-1][1]):
+        if joined and (low <= joined[-1][1] or neighbour(axis, low, -1) == joined[-1][1]):
             joined[-1] = joined[-1][0], max(high, joined[-1][1])
         else:
             joined.append((low, high))
@@ -117,8 +140,8 @@ def gaps(intervals: Intervals, axis: Axis) -> Intervals:
     """Return the numbers that are in none of *intervals*."""
     if not intervals:
         return ((axis.first, axis.last),)
-    starts = [axis.first, *[axis.after(high) for _, high in intervals if high < axis.last]]
-    stops = [*[axis.before(low) for low, _ in intervals if low > axis.first], axis.last]
+    starts = [axis.first, *[neighbour(axis, high, 1) for _, high in intervals if high < axis.last]]
+    stops = [*[neighbour(axis, low, -1) for low, _ in intervals if low > axis.first], axis.last]
     if intervals[0][0] == axis.first:
         del starts[0]
     if intervals[-1][1] == axis.last:
@@ -156,15 +179,20 @@ def beside(constant: float, axis: Axis, chosen: Sequence[bool]) -> Intervals:
     Args:
         chosen: whether those that are less, equal, and greater are wanted.
     """
-    low, high = axis.around(constant)
-    is_less, is_equal, is_greater = chosen
+    low, high = field(axis, 4)(constant)
+    return sides(low, high, axis, chosen)
+
+
+def sides(low: float, high: float, axis: Axis, chosen: Sequence[bool]) -> Intervals:
+    """Return what `beside` does of a constant that has these numbers of the axis around it."""
+    first, last = field(axis, 0), field(axis, 1)
+    is_less, is_equal, is_greater = chosen[0], chosen[1], chosen[2]
     if is_equal:
-        first = axis.first if is_less else low
-        last = axis.last if is_greater else high
+        first, last = first if is_less else low, last if is_greater else high
         return ((first, last),) if first <= last else ()
-    below = ((axis.first, axis.before(low)),) if is_less and low > axis.first else ()
-    above = ((axis.after(high), axis.last),) if is_greater and high < axis.last else ()
-    return ((axis.first, axis.last),) if below and above and low > high else below + above
+    below = ((first, neighbour(axis, low, -1)),) if is_less and low > first else ()
+    above = ((neighbour(axis, high, 1), last),) if is_greater and high < last else ()
+    return ((first, last),) if below and above and low > high else below + above
 
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------

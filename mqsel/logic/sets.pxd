@@ -2,10 +2,11 @@
 
 cimport cython
 
-from mqsel._rows cimport row
+from mqsel._rows cimport field, row
+from mqsel.logic.intervals cimport beside, gaps, overlap, sides, united
 
 
-@cython.locals(is_less=cython.bint, is_equal=cython.bint, is_greater=cython.bint)
+@cython.locals(is_equal=cython.bint)
 cpdef numbers(object constant, object chosen)
 cpdef numbers_from(object low, object high)
 cpdef common(object one, object other)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -18,11 +18,12 @@ try:
 except ModuleNotFoundError:
     from mqsel.language.nodes import interpreted as cython
 
-from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis, Intervals, beside, gaps, has_number, overlap, united
+from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis, Intervals, has_number
 from mqsel.values import Float32
 
 if not cython.compiled:
-    from mqsel.language.nodes import row
+    from mqsel.language.nodes import field, row
+    from mqsel.logic.intervals import beside, gaps, overlap, sides, united
 
 Pattern = tuple[tuple[str | None, ...], ...]  # the segments of `mqsel.language.pattern`
 
@@ -93,12 +94,12 @@ def numbers(constant: int | float, chosen: Sequence[bool]) -> Values:
         constant: an INT64 (int) or a FLOAT64 (float).
         chosen: whether those that are less, equal, greater, and unordered (one is NaN) are wanted.
     """
-    is_less, is_equal, is_greater, nan = chosen
-    if is_equal and type(constant) is int and -_FLOATS_HOLD <= constant <= _FLOATS_HOLD:  # most: a fifth of the time
-        low, high = INT64.first if is_less else constant, INT64.last if is_greater else constant
-        first, last = -math.inf if is_less else float(constant), math.inf if is_greater else float(constant)
-        floats = row(Floats, (((first, last),), nan))
-        return _of_numbers(((low, high),), floats, floats)
+    _, is_equal, _, nan = chosen
+    if type(constant) is int and -_FLOATS_HOLD <= constant <= _FLOATS_HOLD:  # most: a fifth of the time
+        integers, number = sides(constant, constant, INT64, chosen), float(constant)
+        doubles = row(Floats, (sides(number, number, DOUBLE, chosen), nan))
+        floats = doubles if is_equal else row(Floats, (sides(number, number, FLOAT, chosen), nan))
+        return _of_numbers(integers, floats, doubles)
     return _beside(constant, tuple(chosen))
 
 
@@ -115,18 +116,19 @@ def numbers_from(low: int | float, high: int | float) -> Values:
 # Sets of many selectors have the same constants again and again. An INT64 and a double that are equal are two.
 @functools.lru_cache(4096, typed=True)
 def _beside(constant: int | float, chosen: tuple[bool, ...]) -> Values:
-    *ordered, nan = chosen
+    nan = chosen[3]
     if math.isnan(constant):
         return NUMBERS if nan else NOTHING
     return _of_numbers(
-        beside(constant, INT64, ordered),
-        row(Floats, (beside(constant, FLOAT, ordered), nan)),
-        row(Floats, (beside(constant, DOUBLE, ordered), nan)),
+        beside(constant, INT64, chosen),
+        row(Floats, (beside(constant, FLOAT, chosen), nan)),
+        row(Floats, (beside(constant, DOUBLE, chosen), nan)),
     )
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
 
+_NOTHING_MATCHED: frozenset[str | bytes] = frozenset()
 # Characters of listed texts, times characters of patterns, that are worth looking at to make two sets one.
 MAX_WORK = 100_000
 
@@ -151,8 +153,10 @@ def is_like(text: str, pattern: Pattern) -> bool:
     return True
 
 
-def _matched(points: Iterable[str | bytes], patterns: Iterable[Pattern]) -> frozenset[str | bytes]:
-    return frozenset(text for text in points if any(is_like(text, one) for one in patterns))  # type: ignore[arg-type]
+def _matched(points: Collection[str | bytes], patterns: Collection[Pattern]) -> frozenset[str | bytes]:
+    if not points or not patterns:  # most
+        return _NOTHING_MATCHED
+    return frozenset([text for text in points if any(is_like(text, one) for one in patterns)])  # type: ignore[arg-type]
 
 
 def has_text(texts: Texts, text: str | bytes) -> bool:
@@ -162,17 +166,19 @@ def has_text(texts: Texts, text: str | bytes) -> bool:
 
 def _is_much(many: Sequence[Texts]) -> bool:
     """Report whether it is too much work to match the listed texts of these sets with their patterns."""
-    lengths = sum(map(len, chain.from_iterable(one.points for one in many)))
-    if lengths <= MAX_WORK:
-        segments = chain.from_iterable(chain.from_iterable(one.patterns for one in many))
-        return lengths * sum(map(len, segments)) > MAX_WORK
-    return any(one.patterns for one in many)
+    if not [one for one in many if one.patterns]:
+        return False
+    lengths = sum(map(len, chain.from_iterable([one.points for one in many])))
+    segments = chain.from_iterable(chain.from_iterable([one.patterns for one in many]))
+    return lengths > MAX_WORK or lengths * sum(map(len, segments)) > MAX_WORK
 
 
 def unite_texts(many: Sequence[Texts]) -> Texts | None:
     """Return the union of some sets; None where none of this form is known to be it."""
     if all(one is _NO_TEXTS for one in many):  # as of most subjects, which have one kind
         return _NO_TEXTS
+    if [one for one in many if one.negated and not (one.points or one.patterns)]:
+        return _ALL_TEXTS
     points: frozenset[str | bytes] = frozenset(chain.from_iterable(one.points for one in many if not one.negated))
     patterns = frozenset(chain.from_iterable(one.patterns for one in many if not one.negated))
     # What is left out of a union is what each of the negated leaves out. Those without patterns come first.
@@ -342,26 +348,24 @@ def common(one: Values, other: Values) -> Values | None:
 
 
 def _joined(many: Sequence[Values], strings: Texts) -> Values:
-    nulls, booleans, integers, floats32, floats64, _, blobs, poisons, errors = zip(*many, strict=True)
-    texts = unite_texts(blobs)
+    texts = unite_texts([field(one, 6) for one in many])
     assert texts is not None  # byte strings have no patterns
-    falses, trues = zip(*booleans, strict=True)
     return row(
         Values,
         (
-            True in nulls,
-            (True in falses, True in trues),
-            united(chain.from_iterable(integers), INT64),
-            _joined_floats(floats32, FLOAT),
-            _joined_floats(floats64, DOUBLE),
+            True in [field(one, 0) for one in many],
+            (True in [field(one, 1)[0] for one in many], True in [field(one, 1)[1] for one in many]),
+            united([each for one in many for each in field(one, 2)], INT64),
+            _joined_floats([field(one, 3) for one in many], FLOAT),
+            _joined_floats([field(one, 4) for one in many], DOUBLE),
             strings,
             texts,
-            True in poisons,
-            True in errors,
+            True in [field(one, 7) for one in many],
+            True in [field(one, 8) for one in many],
         ),
     )
 
 
 def _joined_floats(lane: Sequence[Floats], axis: Axis) -> Floats:
-    intervals, nans = zip(*lane, strict=True)
-    return row(Floats, (united(chain.from_iterable(intervals), axis), True in nans))
+    intervals = united([each for one in lane for each in field(one, 0)], axis)
+    return row(Floats, (intervals, True in [field(one, 1) for one in lane]))

@@ -124,13 +124,21 @@ cdef int check_type(str part, found, type expected) except -1:
     return 0
 
 
+# The dialect that was checked last: most programs that arrive have one, and to check it takes as long as to prove them.
+cdef object CHECKED = None
+
+
 cdef int check_dialect(dialect) except -1:
     """Check its fields again: tuple.__new__ makes dialects without a check."""
+    global CHECKED
+    if dialect is CHECKED and dialect is not None:
+        return 0
     check_type("dialect", dialect, Dialect)
     try:
         dialect.check()
     except (ArgumentError, IndexError) as error:
         raise ProgramError(f"the dialect of a program is damaged: {error}") from error
+    CHECKED = dialect
     return 0
 
 

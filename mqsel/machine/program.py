@@ -1,3 +1,4 @@
+# cython: language_level=3, annotation_typing=False, auto_pickle=False, autotestdict=False
 """The program: what a selector is compiled to, and what is sent to an executor.
 
 Owns the format of the bytes; `_verifier` proves on arrival that they are safe to run. Knows the instruction table and
@@ -98,22 +99,7 @@ class Program(Verified):
             raise _foreign_version(data)
         if len(data) < 9 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
             raise ProgramError("the checksum is wrong: the bytes were damaged on their way")
-        reader = _Reader(data[:-4], 5)
-        version = reader.text()
-        if data[4] in POSITIONS:
-            dialect = _by_position(POSITIONS[data[4]], reader.take(len(POSITIONS[data[4]])), reader.number())
-        else:
-            preset, changes = reader.text(), tuple([(reader.text(), reader.text()) for _ in range(reader.count())])
-            dialect = _by_name(version, preset, changes)
-        text = reader.text()
-        slots = tuple([reader.text() for _ in range(reader.count())])
-        constants = tuple([reader.constant() for _ in range(reader.count())])
-        size, exact = reader.number(), reader.number()
-        words = reader.take(4 * size)
-        span_table = reader.take(reader.number())
-        if reader.at != len(reader.data):
-            raise ProgramError(f"{len(reader.data) - reader.at} bytes follow the program")
-        return cls(text, dialect, slots, constants, words, span_table, exact)
+        return cls(*_read(data[:-4]))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):
@@ -131,6 +117,26 @@ class Program(Verified):
 
 
 _PARTS = ("text", "dialect", "slots", "constants", "words", "span_table", "exact")
+
+
+def _read(data: bytes) -> tuple[Any, ...]:
+    """Read the parts of a program from its bytes, without the checksum."""
+    reader = _Reader(data, 5)
+    version = reader.text()
+    if data[4] in POSITIONS:
+        dialect = _by_position(POSITIONS[data[4]], reader.take(len(POSITIONS[data[4]])), reader.number())
+    else:
+        preset, changes = reader.text(), tuple([(reader.text(), reader.text()) for _ in range(reader.count())])
+        dialect = _by_name(version, preset, changes)
+    text = reader.text()
+    slots = tuple([reader.text() for _ in range(reader.count())])
+    constants = tuple([reader.constant() for _ in range(reader.count())])
+    size, exact = reader.number(), reader.number()
+    words = reader.take(4 * size)
+    span_table = reader.take(reader.number())
+    if reader.at != len(data):
+        raise ProgramError(f"{len(data) - reader.at} bytes follow the program")
+    return text, dialect, slots, constants, words, span_table, exact
 
 
 def encode_code(code: Sequence[int]) -> bytes:
@@ -202,15 +208,16 @@ def operands(row: Opcode, word: int) -> tuple[int, ...]:
 # ---- disassembly -------------------------------------------------------------------------------------------------
 
 
-class Line(NamedTuple):
+# Fields in a list: in what Cython compiles the types of a class are texts, each of which typing would compile.
+class Line(
+    NamedTuple(
+        "Line",
+        [("address", int), ("name", str), ("operand", int), ("resolved", str), ("span", Span), ("synopsis", str)],
+    )
+):
     """One instruction as data: what `disassemble` lists and `listing` prints."""
 
-    address: int
-    name: str
-    operand: int
-    resolved: str
-    span: Span
-    synopsis: str
+    __slots__ = ()
 
 
 def disassemble(program: "Program") -> list[Line]:
@@ -359,9 +366,9 @@ def _read_float(reader: _Reader) -> float:
 _CONSTANT_READERS: dict[bytes, Callable[[_Reader], Constant]] = {
     b"t": lambda _: True,
     b"f": lambda _: False,
-    b"i": _Reader.zigzag,
+    b"i": lambda reader: reader.zigzag(),
     b"d": _read_float,
-    b"s": _Reader.text,
+    b"s": lambda reader: reader.text(),
     b"x": lambda reader: reader.take(reader.number()),
     b"p": lambda reader: Pattern(reader.text(), reader.text() or None),
     b"S": lambda reader: tuple([reader.text() for _ in range(reader.count())]),

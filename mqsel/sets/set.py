@@ -13,7 +13,7 @@ import functools
 import os
 import pickle
 import warnings
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
@@ -26,19 +26,18 @@ from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, 
 from mqsel.language.checker import MatchOption
 from mqsel.language.computed import clock_held
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.selector import Selector, read_anew
+from mqsel.language.selector import read_anew
 from mqsel.logic.formulas import Any as AnyOf
-from mqsel.logic.formulas import Formula
-from mqsel.logic.normal import Writer
 from mqsel.machine.origin import check_source
 from mqsel.machine.schema import SchemaLike, as_schema
 from mqsel.machine.sections import Buffer, Texts
 from mqsel.matcher import Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
-from mqsel.names import ANY_CASE, converted, joined, parted, spellings
+from mqsel.names import ANY_CASE, converted, parted
 from mqsel.sets import file
 from mqsel.sets.choice import EngineChoice
 from mqsel.sets.file import Contents
+from mqsel.sets.reading import Formulas
 from mqsel.sets.receiving import HeaderDecoder, PropertyDecoder, QueueManager
 
 if TYPE_CHECKING:
@@ -56,8 +55,6 @@ Selectors = Mapping[K, str | Matcher] | Iterable[tuple[K, str | Matcher]]
 
 # Matchers that `scan` keeps: some kilobytes each.
 _SCANNED = 10_000
-# Selectors that are remembered while many are read: a set may have copies of few.
-_KNOWN = 256
 _NAMED = 5  # faulty selectors in a warning
 # Places without a key that a set keeps before it closes the gaps, beside as many as it has keys.
 _GAPS = 1024
@@ -75,67 +72,6 @@ class _Given(NamedTuple):
     texts: dict[Any, str]
     own: dict[Any, Dialect]
     usual: Dialect
-
-
-class _Formulas(Generic[K]):
-    """Reads selectors one by one: iterated over once, it yields where each is TRUE, and keeps its match option.
-
-    Args:
-        keys: of the selectors, in order.
-        given: their texts and dialects.
-
-    Attributes:
-        key: of the selector that was read last.
-        options: of each that was read its match option, or None.
-    """
-
-    def __init__(self, keys: Collection[K], given: _Given) -> None:
-        self._keys = keys
-        self._given = given
-        self.key: Any = None
-        self.options: list[MatchOption | None] = []
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __iter__(self) -> Iterator[Formula]:
-        texts, own, usual = self._given
-        dialect: Dialect | None = None
-        seen: set[str] = set()
-        # What is known of each dialect: formulas by text, and what properties are called, by names as written.
-        begun: dict[Dialect, tuple[dict[str, tuple[Formula, MatchOption | None]], dict[str, str]]] = {}
-        writer = Writer()
-        for key in self._keys:
-            self.key = key
-            text, wanted = texts[key], own.get(key, usual)
-            if wanted is not dialect:
-                dialect = wanted
-                known, names = begun.setdefault(dialect, ({}, {}))
-            found = known.get(text)
-            if found is None:
-                selector = _selector(key, text, dialect)
-                for name in selector.names:
-                    if name not in names:
-                        names[name] = _spelled(selector.names[name], selector.naming)
-                found = writer.true_of(selector, names), selector.match_option
-                if text not in seen:  # most texts stand there once: the collector would walk what is kept of them
-                    seen.add(text)
-                elif len(known) < _KNOWN:
-                    known[text] = found
-                if len(seen) > 4 * _KNOWN:
-                    seen.clear()
-                    known.clear()
-            formula, option = found
-            self.options.append(option)
-            yield formula
-
-
-def _selector(key: object, text: str, dialect: Dialect) -> Selector:
-    try:
-        return read_anew(text, dialect)
-    except SelectorError as error:
-        error.key = key
-        raise
 
 
 def left_out(faulty: Sequence[tuple[object, MqselError]]) -> str:
@@ -286,7 +222,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         if not keys:
             return
         written = [*old.values(), *range(self._reader.size, self._reader.size + len(fresh))]
-        formulas = _Formulas(keys, given)
+        formulas = Formulas(keys, *given)
         try:
             self._reader.put(
                 [*old.values()],
@@ -398,8 +334,9 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         given = self._taken(_pairs(selectors))
         for key, text in given.texts.items():
             try:
-                _selector(key, text, given.own.get(key, given.usual))
+                read_anew(text, given.own.get(key, given.usual))
             except SelectorError as error:
+                error.key = key
                 faulty[key] = error.with_traceback(None)
         for key in faulty:
             del given.texts[key]
@@ -585,9 +522,8 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         if most is not None and most < len(keys):
             keys = Random(most).sample(keys, most)  # noqa: S311 (no secret)
         own = {key: one for key in keys if (one := self._reader.own.get(places[key])) is not None}
-        formulas = (
-            *_Formulas(keys, _Given({key: self._reader.texts[places[key]] for key in keys}, own, self.dialect)),
-        )
+        texts = {key: self._reader.texts[places[key]] for key in keys}
+        formulas = (*Formulas(keys, texts, own, self.dialect),)
         clauses = {part for one in formulas for part in (one.parts if isinstance(one, AnyOf) else (one,))}
         return Kernel(formulas, self._reader.index.names), len(clauses)
 
@@ -712,23 +648,6 @@ def _unpickled(kind: type[SelectorSet[Any]], header: dict[str, Any], keys: list[
 
 
 # ---- arguments -------------------------------------------------------------------------------------------------------
-
-
-@functools.lru_cache(4096)
-def _spelled(name: str, rules: str) -> str:
-    """Return a property by all its spellings: dialects may differ on what is one property.
-
-    Raises: ArgumentError: the name would be taken for two spellings.
-    """
-    text = joined(name, rules)
-    is_folded = rules == "folded"
-    expected = (text,) if is_folded else spellings(name, rules)
-    if parted(text) != (*expected, "", "")[:3] or (not is_folded and name.endswith(ANY_CASE)):
-        raise ArgumentError(
-            f"the name {shortened(name)} reads as two spellings of one property, as computed, or as one in any case: "
-            "expected another"
-        )
-    return text
 
 
 def _pairs(selectors: Any) -> list[tuple[Any, Any]]:
