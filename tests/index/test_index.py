@@ -17,6 +17,7 @@ import pytest
 import strategies
 from conftest import VECTORS_ROOT, dialects_of, json_lines, message_of
 
+import mqsel
 from mqsel.errors import ArgumentError, ProgramError
 from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader
@@ -530,3 +531,22 @@ def test_threads_search_while_one_writes() -> None:
 
     assert wrong == []
     assert found(index, record) == sorted(stays + [p for p in range(3000, 6000) if p % 50 and (p - p // 100 * 100) % 3])
+
+
+def test_strings_of_more_than_16_bits() -> None:
+    """Invariant: the last of 66,000 strings of a segment, alone and in lists, select as selectors by themselves do."""
+    forms = (
+        "a = '{}'",
+        "a <> '{}' AND b = 1",
+        "a IN ('{}', 'x')",
+        "a IN ('s1', '{}', 'x')",
+        "a NOT IN ('{}', 's2') AND b = 2",
+    )
+    tests = [form.format(text) for form in forms for text in ("s0", "s65999", "s65000")]
+    lists = [", ".join(f"'s{number}'" for number in range(start, start + 40)) for start in range(0, 66000, 40)]
+    index = index_of(*(f"a IN ({texts})" for texts in lists), *tests)
+    for opened in (index, Index.from_buffers(index.to_buffers())):
+        for a, b in itertools.product(("s0", "s65999", "s65000", "s1", "x", "y", 5, None), (1, 2)):
+            selected = [place for place in found(opened, plain(opened, {"a": a, "b": b})) if place >= len(lists)]
+            loop = [mqsel.compile(test, dialect=JMS).matches({"a": a, "b": b}) for test in tests]
+            assert selected == [len(lists) + at for at, truth in enumerate(loop) if truth]
