@@ -166,7 +166,8 @@ LOOP void bits_of_bits(uint64_t *restrict words, const uint8_t *restrict bits, i
         word_put(to + 8 * i, shift ? word_at(bits + 8 * i) >> shift | (uint64_t) bits[8 * i + 8] << (64 - shift)
                                    : word_at(bits + 8 * i));
     if (rows & 63) words[i] = 0;
-    for (i *= 64; i < rows; i++) to[i >> 3] |= (uint8_t) ((bits[(shift + i) >> 3] >> ((shift + i) & 7) & 1) << (i & 7));
+    for (i *= 8; i < rows >> 3; i++) to[i] = (uint8_t) (bits[i] >> shift | (shift ? bits[i + 1] << (8 - shift) : 0));
+    for (i *= 8; i < rows; i++) to[i >> 3] |= (uint8_t) ((bits[(shift + i) >> 3] >> ((shift + i) & 7) & 1) << (i & 7));
 }
 
 /* ---- masks of a bit a row, in words of 64; those that change one report whether a bit is left ---- */
