@@ -453,7 +453,7 @@ cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 
 
 cdef int offsets_load(ColumnBlock *reader, Needle *needle, int64_t start, int rows, uint64_t *bits) noexcept nogil:
-    """Check texts between offsets, and take their lengths and keys, or where there is a needle find those that are it."""
+    """Check texts between offsets, and take their lengths and keys, or where there is a needle find where it is."""
     cdef Column *column = reader.column
     cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
     cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
