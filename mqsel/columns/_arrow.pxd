@@ -79,7 +79,7 @@ cdef struct Column:
     const void *sizes            # of the contents, int64
     int64_t count                # of the contents
     Column *inner                # INDICES: the values; FIELDS: the field
-    Column *next                 # in the list of all columns of a batch
+    Column *next                 # in the list of those that have memory of their own
 
 
 # The columns of a batch that are read: one for each property.
@@ -96,7 +96,9 @@ cdef class Batch:
     cdef void (*release_array)(ArrowArray *) noexcept
     cdef int64_t rows
     cdef Column **columns
-    cdef Column *first           # of all columns, also the inner ones
+    cdef Column *spare           # the next of those behind the pointers: one for each name
+    cdef Py_ssize_t spares
+    cdef Column *first           # of those beyond that: inner ones
 
     cdef Column *new_column(self, name, int kind, int64_t offset, int64_t rows) except NULL
     cdef Column *resolve(

@@ -371,9 +371,11 @@ cdef class Batch:
         if not 0 <= array.length < FAR:
             raise wordings.not_a_batch(batch, f"it has {array.length} rows")
         self.rows = array.length
-        self.columns = <Column **> calloc(len(names) + 1, sizeof(Column *))
+        self.columns = <Column **> calloc(len(names) + 1, sizeof(Column *) + sizeof(Column))
         if self.columns == NULL:
             raise MemoryError
+        self.spare = <Column *> (self.columns + len(names) + 1)
+        self.spares = len(names)
         for slot in range(len(names)):
             name = names[slot]
             column = self.resolve(name, paths[slot], schema, array, 0, self.rows, fold[slot])
@@ -395,15 +397,20 @@ cdef class Batch:
             self.exported.array.release(&self.exported.array)
 
     cdef Column *new_column(self, name, int kind, int64_t offset, int64_t rows) except NULL:
-        cdef Column *column = <Column *> calloc(1, sizeof(Column))
-        if column == NULL:
-            raise MemoryError
+        cdef Column *column = self.spare
+        if self.spares > 0:
+            self.spares -= 1
+            self.spare += 1
+        else:
+            column = <Column *> calloc(1, sizeof(Column))
+            if column == NULL:
+                raise MemoryError
+            column.next = self.first
+            self.first = column
         column.kind = kind
         column.name = <PyObject *> name
         column.offset = offset
         column.rows = rows
-        column.next = self.first
-        self.first = column
         return column
 
     cdef Column *resolve(

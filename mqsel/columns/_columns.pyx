@@ -59,6 +59,10 @@ cdef extern from "_loops.h" nogil:
     void codes_of_views(const CodeTable *, const uint64_t *heads, const uint64_t *rests, int rows, uint8_t *codes)
     void codes_bits(const uint8_t *codes, int rows, const uint64_t *few, uint64_t *words)
     int words_places(const uint64_t *words, int count, uint16_t *places)
+    void texts_bits(
+        const void *offsets, int width, const uint8_t *data, int rows, uint64_t kept, uint64_t key, int64_t size,
+        uint64_t *words,
+    )
     void views_least(const uint64_t *heads, int rows, uint32_t least, uint8_t *mask)
     void views_end(const uint8_t *views, int rows, uint64_t kept, uint64_t key, uint32_t least, uint8_t *mask)
     void views_within(const uint64_t *heads, int rows, const uint8_t *bits, int size, uint8_t *mask)
@@ -442,13 +446,14 @@ cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
     if is_view(column.kind):
         if views_take(reader, NULL, start, rows, NULL) < 0:
             return DECLINED
-    elif offsets_load(reader, start, rows) < 0:
+    elif offsets_load(reader, NULL, start, rows, NULL) < 0:
         return DECLINED
     reader.text_block = start
     return 0
 
 
-cdef int offsets_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+cdef int offsets_load(ColumnBlock *reader, Needle *needle, int64_t start, int rows, uint64_t *bits) noexcept nogil:
+    """Check texts between offsets, and take their lengths and keys, or where there is a needle find where it is."""
     cdef Column *column = reader.column
     cdef const int32_t *narrow = <const int32_t *> column.values + column.offset + start
     cdef const int64_t *wide = <const int64_t *> column.values + column.offset + start
@@ -457,6 +462,7 @@ cdef int offsets_load(ColumnBlock *reader, int64_t start, int rows) noexcept nog
     cdef int64_t begin = narrow[0] if is_narrow else wide[0]
     cdef int64_t end = narrow[rows] if is_narrow else wide[rows]
     cdef const uint8_t *content = column.content
+    cdef const void *offsets
     cdef int64_t at
     cdef int row
     cdef int now
@@ -474,6 +480,8 @@ cdef int offsets_load(ColumnBlock *reader, int64_t start, int rows) noexcept nog
                 return DECLINED
     while quick > 0 and (narrow[quick - 1] if is_narrow else wide[quick - 1]) > column.size - 8:
         quick -= 1
+    if needle != NULL:
+        memset(bits, 0, ((rows + 63) >> 6) * 8)
     # A piece at a time: more would be asked for than the processor can wait for.
     row = 0
     while row < quick:
@@ -481,14 +489,24 @@ cdef int offsets_load(ColumnBlock *reader, int64_t start, int rows) noexcept nog
         fetch_ahead(content + end + (end - begin) * row // rows, (end - begin) * PIECE // rows)
         if is_narrow:
             fetch_ahead(narrow + rows + row, PIECE * 4)
-            keys_int32_t(narrow + row, content, now, reader.keys + row)
         else:
             fetch_ahead(wide + rows + row, PIECE * 8)
+        if needle != NULL:
+            offsets = <const void *> (narrow + row) if is_narrow else <const void *> (wide + row)
+            texts_bits(
+                offsets, 4 if is_narrow else 8, content, now, needle.kept, needle.key, needle.size, bits + (row >> 6)
+            )
+        elif is_narrow:
+            keys_int32_t(narrow + row, content, now, reader.keys + row)
+        else:
             keys_int64_t(wide + row, content, now, reader.keys + row)
         row += now
     for row in range(quick, rows):
         at = narrow[row] if is_narrow else wide[row]
-        reader.keys[row] = key_of(content + at, reader.sizes[row])
+        if needle == NULL:
+            reader.keys[row] = key_of(content + at, reader.sizes[row])
+        elif reader.sizes[row] == needle.size and memcmp(content + at, needle.data, needle.size) == 0:
+            bits[row >> 6] |= <uint64_t> 1 << (row & 63)
     return 0
 
 
@@ -530,9 +548,9 @@ cdef int views_take(ColumnBlock *reader, Needle *needle, int64_t start, int rows
 cdef bint column_bits(ColumnBlock *reader, ValueSet *values, int64_t start, int rows, uint64_t *bits) noexcept nogil:
     """Find the rows as bits at once, where one loop can, and return whether it did.
 
-    That is of integers of 64 bits in an interval, and of one short text in views, of which there is no other test.
+    That is of integers of 64 bits in an interval, and of one short text in a column of which there is no other test.
     """
-    cdef TextSet *texts = &values.strings if reader.kind == TEXT_VIEWS else &values.bytes
+    cdef TextSet *texts = &values.strings if reader.kind <= TEXT_VIEWS else &values.bytes
     cdef Needle *needle = &texts.points[0]
     cdef Interval *interval = values.integers
     cdef const int64_t *numbers
@@ -540,13 +558,16 @@ cdef bint column_bits(ColumnBlock *reader, ValueSet *values, int64_t start, int 
     if reader.kind == INT64S and values.integer_count == 1:
         numbers = <const int64_t *> reader.column.values + reader.column.offset + start
         return within_bits(numbers, rows, interval.low, interval.high, bits)
-    if not is_view(reader.kind) or reader.leaves != 1 or texts.count != 1 or texts.pattern_count != 0:
+    if not has_texts(reader.kind) or reader.leaves != 1 or texts.count != 1 or texts.pattern_count != 0:
         return False
-    if needle.size > SHORT_VIEW or not views_bits(
+    if not is_view(reader.kind):
+        if needle.size > 8 or offsets_load(reader, needle, start, rows, bits) < 0:
+            return False
+    elif needle.size > SHORT_VIEW or not views_bits(
         views_at(reader, start), rows, needle.view_kept, needle.view, &seen, bits
     ):
         return False
-    if reader.kind == TEXT_VIEWS and seen & <uint64_t> 0x8080808080808080:
+    elif reader.kind == TEXT_VIEWS and seen & <uint64_t> 0x8080808080808080:
         return False
     if texts.negated:
         words_invert(bits, (rows + 63) >> 6)

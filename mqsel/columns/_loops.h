@@ -166,7 +166,8 @@ LOOP void bits_of_bits(uint64_t *restrict words, const uint8_t *restrict bits, i
         word_put(to + 8 * i, shift ? word_at(bits + 8 * i) >> shift | (uint64_t) bits[8 * i + 8] << (64 - shift)
                                    : word_at(bits + 8 * i));
     if (rows & 63) words[i] = 0;
-    for (i *= 64; i < rows; i++) to[i >> 3] |= (uint8_t) ((bits[(shift + i) >> 3] >> ((shift + i) & 7) & 1) << (i & 7));
+    for (i *= 8; i < rows >> 3; i++) to[i] = (uint8_t) (bits[i] >> shift | (shift ? bits[i + 1] << (8 - shift) : 0));
+    for (i *= 8; i < rows; i++) to[i >> 3] |= (uint8_t) ((bits[(shift + i) >> 3] >> ((shift + i) & 7) & 1) << (i & 7));
 }
 
 /* ---- masks of a bit a row, in words of 64; those that change one report whether a bit is left ---- */
@@ -752,6 +753,67 @@ LOOP void keys_begin(const uint64_t *restrict keys, const int32_t *restrict size
         for (int i = 0; i < rows; i++) mask[i] |= ((keys[i] & kept) == key) & (sizes[i] >= least);
     else
         for (int i = 0; i < rows; i++) mask[i] = ((keys[i] & kept) == key) & (sizes[i] >= least);
+}
+
+/* Whether the text between two offsets of `width` bytes is one of up to eight. */
+static inline int text_is(const void *offsets, int width, const uint8_t *data, int row, uint64_t kept, uint64_t key,
+                          int64_t size) {
+    const int32_t *narrow = (const int32_t *) offsets + row;
+    const int64_t *wide = (const int64_t *) offsets + row;
+    int64_t from = width == 4 ? narrow[0] : wide[0], to = width == 4 ? narrow[1] : wide[1];
+    return (to - from == size) & ((word_at(data + from) & kept) == key);
+}
+
+#ifdef AVX2
+/* Four texts from a row on, a bit each. */
+INLINE int four_texts(const void *offsets, int width, const uint8_t *data, int row, __m256i kept, __m256i key,
+                      __m256i size) {
+    const int32_t *narrow = (const int32_t *) offsets + row;
+    const int64_t *wide = (const int64_t *) offsets + row;
+    __m128i low[2];
+    __m256i sizes =
+        width == 4 ? _mm256_cvtepi32_epi64(_mm_sub_epi32(_mm_loadu_si128((const __m128i *) (narrow + 1)),
+                                                         _mm_loadu_si128((const __m128i *) narrow)))
+                   : _mm256_sub_epi64(_mm256_loadu_si256((const __m256i *) (wide + 1)),
+                                      _mm256_loadu_si256((const __m256i *) wide));
+    for (int k = 0; k < 2; k++) {
+        int64_t first = width == 4 ? narrow[2 * k] : wide[2 * k];
+        int64_t second = width == 4 ? narrow[2 * k + 1] : wide[2 * k + 1];
+        low[k] = _mm_insert_epi64(_mm_loadl_epi64((const __m128i *) (data + first)), (int64_t) word_at(data + second), 1);
+    }
+    __m256i texts = _mm256_and_si256(_mm256_inserti128_si256(_mm256_castsi128_si256(low[0]), low[1], 1), kept);
+    return _mm256_movemask_pd(
+        _mm256_castsi256_pd(_mm256_and_si256(_mm256_cmpeq_epi64(sizes, size), _mm256_cmpeq_epi64(texts, key))));
+}
+
+INLINE int texts_bits_of(const void *offsets, int width, const uint8_t *data, int rows, uint64_t kept, uint64_t key,
+                         int64_t size, uint8_t *bits) {
+    __m256i keep = _mm256_set1_epi64x((int64_t) kept), want = _mm256_set1_epi64x((int64_t) key);
+    __m256i long_as = _mm256_set1_epi64x(size);
+    int i = 0;
+    for (; i + 8 <= rows; i += 8)
+        bits[i >> 3] = (uint8_t) (four_texts(offsets, width, data, i, keep, want, long_as)
+                                  | four_texts(offsets, width, data, i + 4, keep, want, long_as) << 4);
+    return i;
+}
+
+AVX2 int texts_bits_avx2(const void *offsets, int width, const uint8_t *data, int rows, uint64_t kept, uint64_t key,
+                         int64_t size, uint8_t *bits) {
+    return width == 4 ? texts_bits_of(offsets, 4, data, rows, kept, key, size, bits)
+                      : texts_bits_of(offsets, 8, data, rows, kept, key, size, bits);
+}
+#endif
+
+/* The texts that are one, as bits of words that are zeros; eight bytes may be read from each of them on. Lengths, keys,
+   a mask of bytes and then bits take 0.70 ns a row, this 0.38. */
+UNUSED static void texts_bits(const void *offsets, int width, const uint8_t *data, int rows, uint64_t kept,
+                              uint64_t key, int64_t size, uint64_t *words) {
+    int i = 0;
+#ifdef AVX2
+    if (HAS_AVX2) i = texts_bits_avx2(offsets, width, data, rows, kept, key, size, (uint8_t *) words);
+#endif
+    for (; i < rows; i++)
+        words[i >> 6] |= (uint64_t) text_is(offsets, width, data, i, kept, key, size) << (i & 63);
 }
 
 /* ---- codes: a text as the number, from 1 on, of the one of some short texts that it is; 0 if it is none ---- */

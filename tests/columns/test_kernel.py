@@ -659,3 +659,16 @@ def test_what_is_too_large_for_the_kernel() -> None:
 
     assert found == "an arithmetic expression is nested more than 64 deep"
     assert _answers.truths(matcher, batch) == _answers.truths(matcher, batch, by_rows=True)
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string"])
+@pytest.mark.parametrize("size", range(10))
+def test_one_text_of_each_length(kind: str, size: int) -> None:
+    """Whatever the length of the text and the number of rows: those rows are selected whose text it is."""
+    text = "abcdefghi"[:size]
+    texts = [text, text + "x", "x" + text, text[:-1], None, "é" + text[1:]] * 23
+    for rows in (9, 63, 64, 65, 137):
+        for sign, wanted in (("=", True), ("<>", False)):
+            batch = pa.RecordBatch.from_arrays([pa.array(["-", *texts], kind)[1 : 1 + rows]], ["a"])
+            expected = [one is not None and (one == text) == wanted for one in texts[:rows]]
+            assert expected == mqsel.compile(f"a {sign} '{text}'").match_batch(batch).to_pylist()
