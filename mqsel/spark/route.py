@@ -98,8 +98,12 @@ class RoutePlan:
         return self._call("keys_of_rows", held, columns, options).alias("subscribers")
 
     def _call(self, task: str, held: bytes, columns: list[str], options: str) -> Column:
+        from pyspark.sql import types as T  # noqa: N812, PLC0415 (optional; its usual name)
+
+        # Told that no key is NULL, Spark copies them without asking of each (spark §13).
+        returned = T.ArrayType(T.LongType() if self.type == "bigint" else T.StringType(), containsNull=False)
         task = f"mqsel.spark.sets:{task}"
-        return arrow_call("a set of selectors", held, options, columns, f"array<{self.type}>", task).column()
+        return arrow_call("a set of selectors", held, options, columns, returned, task).column()
 
     def __str__(self) -> str:
         return "\n".join(table([("", ""), *self._rows()])[1:])

@@ -127,6 +127,13 @@ def _keys(held: bytes) -> pa.Array:
     return pa.array(keys, pa.int64() if keys and isinstance(keys[0], int) else pa.string())
 
 
+def _lists(held: bytes) -> pa.DataType:
+    """Return the type of a column of keys, none of which is NULL."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    return pa.list_(pa.field("element", _keys(held).type, nullable=False))
+
+
 @functools.lru_cache(64)
 def _read(options: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(options)
@@ -147,7 +154,7 @@ def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.L
     answer = functools.partial(selectors.match_batch, now=chosen["now"])
     places = read_anyhow(lambda one: by_types(answer, layout, one), columns)
     nulls = places.is_null() if places.null_count else None
-    return pa.ListArray.from_arrays(places.offsets, _keys(held).take(places.values), mask=nulls)
+    return pa.ListArray.from_arrays(places.offsets, _keys(held).take(places.values), _lists(held), mask=nulls)
 
 
 def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
@@ -167,4 +174,4 @@ def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> 
             found.append([])
         except UndocumentedError:
             found.append(None)
-    return pa.array(found, pa.list_(_keys(held).type))
+    return pa.array(found, _lists(held))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
     from pyspark import SparkContext
     from pyspark.sql import Column, SparkSession
+    from pyspark.sql.types import DataType
 
 _A = TypeVar("_A")  # an answer to columns
 SHIP = (
@@ -105,7 +106,7 @@ def arrow_call(
     program: bytes,
     layout: str,
     arguments: Iterable[str],
-    returned: str = "boolean",
+    returned: DataType | str = "boolean",
     task: str = "mqsel.spark.ship:evaluate",
 ) -> Call:
     """Return the call of an Arrow function.

@@ -317,7 +317,7 @@ for name, where in ways.items():
     text = "p%d > 12 AND NOT p%d = 'x'" if name == "connect" else "p%d > 12 AND NOT p%d = 17"
     for count in (20, 100):
         texts = [text % (n % 10, (n + 3) % 10) + f" AND p1 <> {n + 300}" for n in range(count)]
-        plans = [plan(one, frame, properties=where, dialect=JMS) for one in texts]
+        plans = [plan(one, frame.schema, properties=where, dialect=JMS) for one in texts]
         chosen = frame.select(*[one.column().alias(f"c{n}") for n, one in enumerate(plans)])
         hits = sum(sum(map(bool, row)) for row in chosen.collect())
         codes = spark._jvm.org.apache.spark.sql.execution.debug.__getattr__("package$").__getattr__("MODULE$")
