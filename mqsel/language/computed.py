@@ -210,7 +210,7 @@ class _Rules:
     def arrived(self, value: Any) -> Any:
         """Return a property as the product sees it."""
         if self.dialect.text_numbers == "read" and value is not None:
-            return _shown(value)
+            return java_text(value)
         if self.is_wide and isinstance(value, (int, float)) and type(value) not in (bool, int, float):
             return int(value) if isinstance(value, int) else float(value)
         return value
@@ -468,7 +468,7 @@ class _Rules:
         if not (_is_number(left) and _is_number(right)):
             mismatch = self.dialect.arithmetic_mismatch
             if mismatch == "joined" and sign == "+" and isinstance(left, str):
-                return left + _shown(right)
+                return left + java_text(right)
             return {"comparison": _NO_NUMBER, "unknown": None}.get(mismatch, _ERR)
         if sign in ("/", "%"):
             return self.divided(sign, left, right)
@@ -554,7 +554,7 @@ def _rank(number: float) -> tuple[float, float]:
     return (math.inf, 1.0) if math.isnan(number) else (float(number), math.copysign(0.5, number))
 
 
-def _shown(value: Any) -> str:
+def java_text(value: Any) -> str:
     """Return a value as a text, as Java's toString does."""
     if isinstance(value, bool):
         return str(value).lower()

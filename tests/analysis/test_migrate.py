@@ -19,6 +19,7 @@ from mqsel.analysis.compare.migrate import Migrated, migrate, portable
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
+from mqsel.values import Float32, Int32
 
 # 500 and 5,000 are those of a full run: python -m pytest with both takes some hours of one processor.
 TEXTS = int(os.environ.get("MQSEL_MIGRATIONS", "2"))
@@ -83,6 +84,22 @@ def test_measured_selectors() -> None:
     for source, target in chosen:
         for row in rows if TEXTS > 100 else rng.sample(rows, 40):
             check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)
+
+
+@pytest.mark.parametrize(
+    "number", ["16777216", "33554432", "2147483648", "-2147483648", "1099511627776", "10000000000"]
+)
+@pytest.mark.parametrize("sign", ["=", "<>", "<", "<=", ">", ">="])
+def test_numbers_whose_shortest_text_is_another(number: str, sign: str) -> None:
+    """Of a FLOAT32 that ROCKETMQ reads as its shortest text, a test is not the same where that is another number."""
+    text = f"a {sign} {number}"
+    found = mqsel.migrate(text, "IBM_MQ", "ROCKETMQ")
+    message = {"a": Float32(float(number)), "JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
+    own, other = mqsel.compile(text), mqsel.compile(found.text or text, dialect="ROCKETMQ")
+    if found.verdict in ("same", "translated"):
+        assert decision(own, "IBM_MQ", message) == decision(other, "ROCKETMQ", message)
+    else:
+        assert abs(int(number)) > 1 << 25
 
 
 def test_what_is_never_true_may_have_no_answer() -> None:

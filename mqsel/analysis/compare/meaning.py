@@ -20,6 +20,7 @@ from mqsel.analysis.compare.doubles import in_doubles
 from mqsel.analysis.compare.rewrites import patterns, tests_of, with_tests
 from mqsel.analysis.readings import UNDOCUMENTED, answer, counted
 from mqsel.errors import SelectorError
+from mqsel.language.computed import java_text
 from mqsel.language.dialect import JMS, Dialect, kept
 from mqsel.language.nodes import (
     And,
@@ -261,7 +262,9 @@ def _is_as_text(node: Node) -> bool:
         case Comparison(_, Identifier(), Literal() as low) | Between(_, Identifier(), _, Literal() as low):
             bounds = [low, node.low] if isinstance(node, Between) else [low]
             return all(
-                isinstance(one, Literal) and one.kind == "approximate" and Float32(one.value) == one.value  # type: ignore[arg-type]
+                isinstance(one, Literal)
+                and one.kind == "approximate"
+                and Float32(one.value) == one.value == float(java_text(Float32(one.value)))  # type: ignore[arg-type]
                 for one in bounds
             )
         case Call("STARTSWITH" | "ENDSWITH" | "CONTAINS"):
