@@ -54,7 +54,7 @@ def _answers() -> ModuleType:
 
 def rule_of_names(dialect: Dialect, asked: str | None) -> str:
     """Report what becomes of a message with an invalid name: the rule is IBM MQ's own (formats §2)."""
-    return asked or ("never" if dialect.headers == "mqi" else "ignore")
+    return asked or ("never" if core_of(dialect).naming == "mqi" else "ignore")
 
 
 def check_stream(messages: object, errors: str, format: str | None, options: Mapping[str, Any]) -> None:  # noqa: A002

@@ -308,7 +308,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "plus_sign": {
         "number": Choice("a plus sign stands before a number", "Jakarta §3.8.1.1"),
         "none": Choice("a plus sign before any value is no operator", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
-        "primary": Choice("a plus sign stands before a name or a literal alone", "qpid-cpp"),
+        "primary": Choice("a plus sign before a name or a literal is no operator, and stands nowhere else", "qpid-cpp"),
     },
     "in_operands": {
         "name": Choice("IN reads a name and lists strings", "Syntax; TIBCO; Jakarta §3.8.1.1"),

@@ -278,11 +278,10 @@ class _Parser:
                 self.open(_Open(_PAREN, 0, start))
             elif kind == "NOT" and self.may_negate(top):
                 self.open(_Open(_NOT, self.grammar.not_binding, start))
-            elif kind == "+" and self.dialect.plus_sign == "none":
-                pass
-            elif kind == "+" and self.dialect.plus_sign == "primary" and kinds[at + 1] in ("(", "+", "-"):
-                self.at += 1
-                self.fail("a name or a literal")
+            elif kind == "+" and self.dialect.plus_sign != "number":
+                if self.dialect.plus_sign == "primary" and kinds[at + 1] in ("(", "+", "-"):
+                    self.at += 1
+                    self.fail("a name or a literal")
             elif kind in ("+", "-") and (top.kind != _SIGN or self.dialect.signs == "repeated"):
                 self.open(_Open(_SIGN, SIGN, start, operator=kind))
             elif kind == "NULL" and self.dialect.null_value == "yes":

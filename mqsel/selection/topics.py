@@ -19,7 +19,7 @@ from mqsel.errors import (
     shortened,
     type_name,
 )
-from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.selection.queues import Arrived, Queue, arrived
 from mqsel.selection.selectors import (
     PROTECTION,
@@ -177,7 +177,7 @@ class Topic:
         Raises: as `subscribe`, and the old one stays. SelectorNotAlterable: another selector, of IBM MQ (2524).
             SubscriptionError: none of that name (2428), or active (2429).
         """
-        if self._dialect.headers == "mqi":
+        if core_of(self._dialect).naming == "mqi":
             return self.resume(name, selector)
         self._present(selector)
         with self._lock:

@@ -22,6 +22,7 @@ from mqsel.language.nodes import (
     And,
     Between,
     Comparison,
+    Computed,
     Identifier,
     In,
     IsNull,
@@ -49,6 +50,7 @@ _JOINED = 20_000  # ways that are joined for one selector: of the operands of a 
 _PAIRED = 5  # properties that one test reads, of which two are changed together
 _STEPS = 1_000  # of one search, where a test computes or one property may do
 _LOOKED_AT = 20_000  # nodes, by one search: a step looks at up to all
+_COMPUTED = 20  # nodes that one of a computed test counts for: what is written in Python lasts as long
 _SEARCHES = 10  # as much is done for one message as so many searches may do
 _SAMPLES = 16  # values, and intervals of numbers, of which the nearest is taken
 _LISTED = 3  # texts that a sentence lists
@@ -99,7 +101,9 @@ def never_selects(selector: Selector) -> bool:
 
 def _share(selector: Selector) -> int:
     """Return how many steps one search may use: the longer the selector, the longer a step lasts."""
-    return min(_STEPS, _LOOKED_AT // len(walk(selector.node)))
+    nodes = walk(selector.node)
+    computed = sum(len(walk(one.expression)) for one in nodes if isinstance(one, Computed))
+    return min(_STEPS, _LOOKED_AT // (len(nodes) + _COMPUTED * computed))
 
 
 def smallest_change(selector: Selector, message: Mapping[str, Any], truths: Mapping[int, Truth]) -> Change | None:
