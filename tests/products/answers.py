@@ -304,7 +304,7 @@ class _Message:
         if kind not in NUMBERS:
             if grammar == "rabbitmq-jms":
                 raise Failed
-            return value if grammar == "qpid-cpp" and symbol == "+" else None
+            return None
         if self.java and kind in NARROW:
             raise Failed
         if symbol == "+":

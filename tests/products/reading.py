@@ -536,7 +536,7 @@ class _Reader:
         return self.primary()
 
     def signed(self, symbol: str, tree: Tree) -> Tree:
-        if symbol == "+" and self.product.grammar in ("activemq", "rocketmq"):
+        if symbol == "+" and self.product.grammar in ("activemq", "rocketmq", "qpid-cpp"):
             return tree
         return "sign", symbol, tree
 
