@@ -506,9 +506,10 @@ class _Rules:
         if division != "ieee" and sign == "%":
             return (abs(left) % abs(right)) * (1 if left >= 0 else -1)
         try:
-            return _quotient(sign, left, right)
+            found = _quotient(sign, left, right)
         except OverflowError:
             return _ERR
+        return found if self.dialect.integers != "unbounded" or math.isfinite(found) else _ERR
 
     # ---- texts that are read as what they are compared with
 

@@ -359,7 +359,8 @@ class _Message:
         if division == "unknown":
             if second == 0 or (symbol == "%" and not both_whole):
                 return None
-            return ("long", int(math.fmod(first, second))) if symbol == "%" else ("double", first / second)
+            if symbol == "%":
+                return "long", int(math.fmod(first, second))
         if division == "atom" and second == 0:
             return "atom", {1: "plus_infinity", -1: "minus_infinity", 0: "nan"}[(first > 0) - (first < 0)]
         if division == "java" and both_whole:
@@ -370,6 +371,8 @@ class _Message:
         first, second = self.double(first), self.double(second)
         if symbol == "%":
             return "double", math.fmod(first, second) if second and math.isfinite(first) else math.nan
+        if second and self.product.integers == "big" and not math.isfinite(first / second):
+            raise Failed
         if second:
             return "double", first / second
         if not first or math.isnan(first):
