@@ -506,10 +506,10 @@ class _Rules:
         if division != "ieee" and sign == "%":
             return (abs(left) % abs(right)) * (1 if left >= 0 else -1)
         try:
-            found = _quotient(sign, left, right)
+            ratio = _quotient(sign, left, right)
         except OverflowError:
             return _ERR
-        return found if self.dialect.integers != "unbounded" or math.isfinite(found) else _ERR
+        return ratio if self.dialect.integers != "unbounded" or math.isfinite(ratio) else _ERR
 
     # ---- texts that are read as what they are compared with
 
