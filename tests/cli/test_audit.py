@@ -95,16 +95,16 @@ def test_the_dialect_decides(run):
 
 def test_paths(tmp_path, capsys):
     """Selectors are read where they stand, each in the dialect of its place; keys that are not alone name theirs."""
-    (tmp_path / "subs.mqsc").write_text("DEFINE SUB(car) SELECTOR('a = 1')\nDEFINE SUB(x) SELECTOR('a=1 AND')\n")
+    (tmp_path / "subs.mqsc").write_text("DEFINE SUB('car') SELECTOR('a = 1')\nDEFINE SUB(x) SELECTOR('a=1 AND')\n")
     (tmp_path / "bridges.conf").write_text('[topic:T]\n queue=Q selector="a = 1"\n')
     (tmp_path / "more").write_text("car\ta = 1\nb\tc = '${x}'\n")
     status = cli.main(["audit", *map(str, (tmp_path / "subs.mqsc", tmp_path / "bridges.conf", tmp_path / "more"))])
     out, err = (text.replace(f"{tmp_path}/", "") for text in capsys.readouterr())
-    same = "car@subs.mqsc:1:27, car@more:1:5"
+    same = "car@subs.mqsc:1:29, car@more:1:5"
     gap = "gap       T: nobody selects the message without any property"
     expected = f"same      {same}: a = 1\nequal     {same}, T -> Q: a = 1\n{gap}\n"
     assert (status, out) == (2, expected)
-    assert err.startswith("mqsel: subs.mqsc:2:32: x: unexpected end")
+    assert err.startswith("mqsel: subs.mqsc:2:32: X: unexpected end")
 
 
 def test_files_that_cannot_be_read(run, capsys):

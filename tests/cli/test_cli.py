@@ -1112,7 +1112,8 @@ def test_inspect_parquet(run, tmp_path):
     assert run("explain", "weight = 1", f"{file}:1")[0] == 0
     status, out, err = run("explain", "size = 1", f"{file}:1")
     assert (status, out) == (2, b"")
-    assert err.startswith("mqsel: property 'size' is an integer outside int64: no message property can hold it\n")
+    said = "property 'size' is an integer outside int64: no message property can hold it"
+    assert err.startswith(f"mqsel: {file}:1: {said}\n")
 
 
 def test_inspect_an_integer_of_json_that_no_property_can_be(run, tmp_path):

@@ -81,7 +81,11 @@ def test_one_text_for_several(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("dialect", [one for one in PRESETS if one != "ROCKETMQ"])
 @pytest.mark.parametrize("value", [True, False, 0, -5, 2**31, 1.5, -1e300, 5e-324, "", "o'x' OR 1=1 --", 'a"b\n'])
 def test_a_literal_is_its_value(dialect: str, value: object) -> None:
-    """Invariant: a value equals its literal, whatever characters it has."""
+    """Invariant: a value equals its literal, whatever characters it has; qpid-cpp reads no subnormals."""
+    if (dialect, value) == ("QPID_CPP", 5e-324):
+        with pytest.raises(mqsel.ArgumentError, match="has no literal"):
+            mqsel.quote(value, dialect)
+        value = 2.2250738585072014e-308
     assert mqsel.compile(f"x = {mqsel.quote(value, dialect)}", dialect=dialect).matches({"x": value})
     assert mqsel.compile("x = :v", dialect=dialect, parameters={"v": value}).matches({"x": value})
 

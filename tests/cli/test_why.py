@@ -185,7 +185,7 @@ def test_explain_finds_a_message(run: Any, tmp_path: Any) -> None:
         ([f"{lines}:2"], f"{lines}: there is no message in line 2"),
         ([f"{lines}:4"], "broken JSON"),
         ([f"{lines}:1", "--nth", 2], "names a message, and --nth another"),
-        ([written(tmp_path / "e", b"\n")], "broken JSON"),
+        ([written(tmp_path / "e", b"\n")], "there is no message"),
     ):
         status, out, err = run("explain", SELECTOR, *arguments)
         assert (status, out, words in err) == (2, b"", True), err
