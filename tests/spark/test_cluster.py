@@ -195,6 +195,8 @@ def _kit(folder: Path) -> Kit:
     archive = shutil.make_archive(str(folder / "package"), "zip", package)
     doctored = shutil.copytree(package, folder / "doctored")
     program = doctored / "machine" / "program.py"
+    (compiled,) = program.parent.glob("program.*.so")
+    compiled.unlink()
     text = program.read_text()
     assert f'VERSION = "{VERSION}"' in text
     program.write_text(text.replace(f'VERSION = "{VERSION}"', f'VERSION = "{OTHER}"'))
