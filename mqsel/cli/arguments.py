@@ -188,7 +188,7 @@ def check_order(called: str, selector: str, names: list[str], dialect: Dialect) 
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Breaks long lines of a description: paragraphs at the margin, rows of a table in their last column.
+    """Fills the paragraphs of a description, and breaks long rows of a table in their last column.
 
     What begins with a blank is an example, and is left as it is.
     """
@@ -205,7 +205,8 @@ class Help(argparse.RawDescriptionHelpFormatter):
         import textwrap  # noqa: PLC0415 (for help alone)
 
         lines = []
-        for line in text.splitlines():
+        # Lines that follow each other are one paragraph, unless they are examples or rows of a table.
+        for line in re.sub(r"(?m)^((?!\S+ {2,})\S.*)\n(?=\S)(?!\S+ {2,})", r"\1 ", text).splitlines():
             column = re.match(r"\S+ {2,}", line)
             wrapped = textwrap.wrap(
                 line,

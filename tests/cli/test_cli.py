@@ -18,6 +18,7 @@ import time
 import unicodedata
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -1231,6 +1232,15 @@ def test_help_on_a_narrow_terminal(monkeypatch):
         monkeypatch.setenv("COLUMNS", "60")
         out = process(command, "--help").stdout.decode()
         assert max(len(line) for line in out.partition("examples:")[0].splitlines()) <= 60
+
+
+@pytest.mark.parametrize("command", ["", "match", "format", "lint", "test"])
+def test_paragraphs_of_help_are_filled(run, command):
+    """No line of a paragraph ends where the first word of the next would have fitted."""
+    _, out, _ = run(*command.split(), "--help")
+    prose = [line if re.match(r"(?!\S+ {2,})\S.*[^:]$", line) else "" for line in out.decode().splitlines()]
+
+    assert [line for line, after in pairwise(prose) if line and after and len(line + after.split()[0]) < 77] == []
 
 
 def test_every_format_stands_in_the_help(run):
