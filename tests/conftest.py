@@ -8,9 +8,11 @@ import pickle
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,7 @@ from running import JAVA
 from strategies import JMS_PRESETS
 
 import mqsel
-from mqsel import values
+from mqsel import cli, values
 from mqsel.columns import _answers
 from mqsel.language import dialect, parser
 from mqsel.language.dialect import Dialect
@@ -130,9 +132,14 @@ def fits_arrow(message: dict[str, Any]) -> bool:
     )
 
 
+@cache
+def _arrow() -> Any:
+    return pytest.importorskip("pyarrow")  # which compiles and catches warnings at each call
+
+
 def batch_of(properties: Properties, message: dict[str, Any]) -> Any:
     """Return a record batch of a message between two rows without anything; its columns have offsets."""
-    arrow = pytest.importorskip("pyarrow")
+    arrow = _arrow()
     columns = [
         arrow.array([None, None, message[name], None], getattr(arrow, ARROW_TYPES[kind])())
         for name, (kind, _) in properties.items()
@@ -194,10 +201,13 @@ def _in_a_set(text: str, properties: Properties, dialect: Dialect) -> str:
 
 
 def _in_a_saved_set(text: str, properties: Properties, dialect: Dialect) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "set")
+    # In no folder of its own: to make and remove one takes longer than all else.
+    path = Path(tempfile.gettempdir(), f"mqsel-tests-{os.getpid()}.set")
+    try:
         _set_of(text, dialect).save(path)
         return _found(mqsel.SelectorSet.open(path), properties)
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _normal_form(text: str, properties: Properties, dialect: Dialect) -> str:
@@ -277,6 +287,37 @@ def json_lines(path: Path) -> list[dict[str, Any]]:
 def shown(value: object) -> str:
     """Name a test by a value, alike in all processes of a run: without addresses, and with sets in order."""
     return re.sub(r" at 0x[0-9a-f]+", "", repr(sorted(value) if isinstance(value, set) else value))
+
+
+Run = Callable[..., tuple[int, Any, str]]
+
+
+def ran(captured: pytest.CaptureFixture[Any], *arguments: object) -> tuple[int, Any, str]:
+    """Run the command line in this process; return the exit code, stdout as it is captured, stderr as text."""
+    try:
+        status = cli.main([*map(str, arguments)])
+    except SystemExit as ended:
+        status = int(ended.code or 0)
+    out, err = captured.readouterr()
+    return status, out, err if isinstance(err, str) else err.decode()
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return what runs the command line here."""
+    return partial(ran, capsys)
+
+
+@pytest.fixture
+def run_binary(capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Return what runs the command line here, with stdout as bytes."""
+    return partial(ran, capsysbinary)
+
+
+def process(*arguments: object, check: bool = False, **options: Any) -> Any:
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-m", "mqsel", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, timeout=300, check=check, **options)
 
 
 @pytest.fixture(scope="session")

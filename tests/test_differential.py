@@ -22,7 +22,7 @@ from mqsel.language.parser import parse
 from mqsel.language.selector import read_selector
 from mqsel.machine import _vm
 
-# 4 dialects × 8 blocks of this many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=6250.
+# For each dialect and each reading so many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=2400.
 PAIRS = int(os.environ.get("MQSEL_PAIRS", "400"))
 
 
@@ -109,11 +109,11 @@ def test_texts_survive(name: str) -> None:
 
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_cases_of_hypothesis(name: str) -> None:
-    """Invariant: oracle = VM, on cases that shrink to something readable."""
+    """Invariant: oracle = VM, on cases that shrink to something readable: each takes eight times as long to draw."""
     hypothesis = pytest.importorskip("hypothesis")
     dialect = strategies.DIALECTS[name]
 
-    @hypothesis.settings(max_examples=PAIRS, deadline=None, database=None)
+    @hypothesis.settings(max_examples=PAIRS // 4, deadline=None, database=None)
     @hypothesis.given(strategies.cases(name))
     def run(case: tuple[str, strategies.Properties]) -> None:
         text, properties = case

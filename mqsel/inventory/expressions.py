@@ -273,10 +273,12 @@ class SourceFile:
         if name.endswith("stripMargin"):
             return self._adjusted(node, depth)
         value = self.value(name, node.start_byte)
-        if value is None:
-            return self._hole(node)
+        return self._hole(node) if value is None else self._once(value, depth)
+
+    def _once(self, value: Node, depth: int) -> Text:
+        """Return what a definition is worth, which is read once however often it is named."""
         if value.start_byte not in self._values:
-            self._values[value.start_byte] = self._hole(node)  # what is defined by itself
+            self._values[value.start_byte] = self._hole(value)  # what is defined by itself
             self._values[value.start_byte] = self.text(value, depth + 1)
         return self._values[value.start_byte]
 
@@ -341,7 +343,7 @@ class SourceFile:
         parts: list[Text] = []
         for begin, end, inside in self._interpolations(node) if is_interpolated else ():
             parts.append(written(start, begin))
-            worth = self.text(inside, depth + 1) if inside is not None else Text(HOLE)
+            worth = self._once(inside, depth) if inside is not None else Text(HOLE)
             width = _SPECIFIERS.match(content, end) if interpolator == "f" else None
             start = width.end() if width else end
             is_known = HOLE not in worth.value and (width is None or len(width[0]) == 2)

@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from mqsel import cli
-
 LINES = """\
 car\tJMSType = 'car' AND color = 'blue'
 car too\tcolor = 'blue' AND JMSType = 'car'
@@ -33,42 +31,41 @@ SUMMARY = (
 
 
 @pytest.fixture
-def run(capsys, tmp_path):
+def audit(run, tmp_path):
     """Audit a file of this content; give the exit code, stdout and stderr."""
 
     def call(content, *arguments):
         (tmp_path / "selectors").write_text(content, encoding="utf-8")
-        status = cli.main(["audit", str(tmp_path / "selectors"), *arguments])
-        out, err = capsys.readouterr()
+        status, out, err = run("audit", tmp_path / "selectors", *arguments)
         return status, out, err.replace(str(tmp_path), "DIR")
 
     return call
 
 
-def test_findings(run):
+def test_findings(audit):
     """Each finding is a line that begins with its kind; counts go to stderr."""
-    assert run(LINES) == (1, FOUND, SUMMARY)
+    assert audit(LINES) == (1, FOUND, SUMMARY)
 
 
-def test_nothing_found(run):
+def test_nothing_found(audit):
     """Selectors of which there is nothing to say are 0."""
-    assert run("a\tx = 1\nb\tx = 2\n") == (0, "", "2 selectors\n")
-    assert run("") == (0, "", "0 selectors\n")
+    assert audit("a\tx = 1\nb\tx = 2\n") == (0, "", "2 selectors\n")
+    assert audit("") == (0, "", "0 selectors\n")
     gap = "gap       nobody selects the message without any property"
-    assert run("a\tx = 1\n", "--given", "x = 2 OR x IS NULL")[1].endswith(f"{gap}; nor any other\n")
+    assert audit("a\tx = 1\n", "--given", "x = 2 OR x IS NULL")[1].endswith(f"{gap}; nor any other\n")
 
 
-def test_invalid(run):
+def test_invalid(audit):
     """An invalid selector is told with its line and key, and is 2; the others are compared all the same."""
-    status, out, err = run("a\tx = 1\nb\tx == 2\nc\tx = 1\n")
+    status, out, err = audit("a\tx = 1\nb\tx == 2\nc\tx = 1\n")
     assert (status, out) == (2, "same      a, c: x = 1\n")
     assert err.startswith("mqsel: DIR/selectors:2:6: b: unexpected '=' after '='")
     assert err.endswith("3 selectors, 1 invalid, 1 repeat the text of another\n")
 
 
-def test_json(run):
+def test_json(audit):
     """One object, with every key."""
-    status, out, _ = run(LINES, "--json")
+    status, out, _ = audit(LINES, "--json")
     found = json.loads(out)
     assert (status, found["total"], found["undecided"], found["pairs_left"]) == (1, 7, [], 0)
     assert (found["same"], found["equal"]) == ([["heavy", "heavy too"]], [["car", "car too"]])
@@ -76,30 +73,30 @@ def test_json(run):
     assert found["missing"][1] == {"keys": ["blue", "red"], "name": "region", "message": {"color": "blue"}}
 
 
-def test_long_lists_are_cut(run):
+def test_long_lists_are_cut(audit):
     """Of many keys five are shown, and how many more there are; JSON has all."""
     lines = "".join(f"k{number}\tprice > {number}\n" for number in range(1, 100))
-    status, out, _ = run(lines)
+    status, out, _ = audit(lines)
     assert (status, out) == (
         1,
         "contains  k1: price > 1 | k2, k3, k4, k5, k6 and 93 more: price > 2 | …\n",
     )
-    assert len(json.loads(run(lines, "--json")[1])["contains"][0]["keys"]) == 98
+    assert len(json.loads(audit(lines, "--json")[1])["contains"][0]["keys"]) == 98
 
 
-def test_the_dialect_decides(run):
+def test_the_dialect_decides(audit):
     """What a dialect refuses, or reads otherwise, it does here."""
-    assert run('["x = 5F", "x = 5.0"]', "--dialect", "JMS")[:2] == (1, "equal     1, 2: x = 5F | x = 5.0\n")
-    assert run('["x = 5F", "x = 5.0"]')[0] == 2
+    assert audit('["x = 5F", "x = 5.0"]', "--dialect", "JMS")[:2] == (1, "equal     1, 2: x = 5F | x = 5.0\n")
+    assert audit('["x = 5F", "x = 5.0"]')[0] == 2
 
 
-def test_paths(tmp_path, capsys):
+def test_paths(run, tmp_path, monkeypatch):
     """Selectors are read where they stand, each in the dialect of its place; keys that are not alone name theirs."""
     (tmp_path / "subs.mqsc").write_text("DEFINE SUB('car') SELECTOR('a = 1')\nDEFINE SUB(x) SELECTOR('a=1 AND')\n")
     (tmp_path / "bridges.conf").write_text('[topic:T]\n queue=Q selector="a = 1"\n')
     (tmp_path / "more").write_text("car\ta = 1\nb\tc = '${x}'\n")
-    status = cli.main(["audit", *map(str, (tmp_path / "subs.mqsc", tmp_path / "bridges.conf", tmp_path / "more"))])
-    out, err = (text.replace(f"{tmp_path}/", "") for text in capsys.readouterr())
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run("audit", "subs.mqsc", "bridges.conf", "more")
     same = "car@subs.mqsc:1:29, car@more:1:5"
     gap = "gap       T: nobody selects the message without any property"
     expected = f"same      {same}: a = 1\nequal     {same}, T -> Q: a = 1\n{gap}\n"
@@ -107,11 +104,10 @@ def test_paths(tmp_path, capsys):
     assert err.startswith("mqsel: subs.mqsc:2:32: X: unexpected end")
 
 
-def test_files_that_cannot_be_read(run, capsys):
+def test_files_that_cannot_be_read(run, audit):
     """The place and the reason are said in one line."""
-    assert run("a = 1\n")[:2] == (0, "")
-    assert cli.main(["audit", "/nowhere/at/all"]) == 2
+    assert audit("a = 1\n")[:2] == (0, "")
     said = "mqsel: /nowhere/at/all:1:1: the file cannot be read: No such file or directory\n0 selectors\n"
-    assert capsys.readouterr().err == said
-    status, _, err = run("a\tx = 1\na\tx = 2\n")
+    assert run("audit", "/nowhere/at/all") == (2, "", said)
+    status, _, err = audit("a\tx = 1\na\tx = 2\n")
     assert (status, err) == (2, "mqsel: DIR/selectors:2: the key 'a' stands in it twice: in line 2, and in line 1\n")

@@ -7,17 +7,15 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import Run
 
 import mqsel
-from mqsel import cli
 from mqsel.analysis.lint import RULES
 from mqsel.cli.configuration import KEYS, configured
 
-Run = Callable[..., tuple[int, str, str]]
 LINES = """\
 color = blue AND a LIKE 'b'
 # mqsel: ignore[repeated]
@@ -29,21 +27,12 @@ CODES = ["unquoted-text", "like-without-wildcard"]
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run the command line in a folder with a file of selectors; give the exit code, stdout and stderr."""
+def run(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run in a folder with a file of selectors."""
     (tmp_path / "a.selectors").write_text(LINES)
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        try:
-            status = cli.main([*arguments])
-        except SystemExit as exit_:
-            status = int(str(exit_.code))
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
+    return run
 
 
 def codes(out: str) -> list[str]:

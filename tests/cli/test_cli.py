@@ -23,7 +23,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, process
 from printer import BANNER, TRAILER, amqsbcg_text
 
 import mqsel
@@ -47,18 +47,9 @@ BARE = b'{"weight": 1}\n'
 
 
 @pytest.fixture
-def run(capsysbinary):
-    """Run the command line here; give the exit code, stdout as bytes, stderr as text."""
-
-    def call(*arguments):
-        try:
-            status = cli.main([str(argument) for argument in arguments])
-        except SystemExit as exit_:
-            status = exit_.code
-        out, err = capsysbinary.readouterr()
-        return status, out, err.decode()
-
-    return call
+def run(run_binary):
+    """Stdout is bytes here."""
+    return run_binary
 
 
 @pytest.fixture
@@ -67,12 +58,6 @@ def sample():
     if not SAMPLE.exists():
         pytest.skip(f"the sample messages are not here: {SAMPLE}")
     return SAMPLE
-
-
-def process(*arguments, **options):
-    """Run the command line in a process of its own."""
-    command = [sys.executable, "-m", "mqsel", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, timeout=300, check=False, **options)
 
 
 def without_seconds(summary):

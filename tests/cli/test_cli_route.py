@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import process
 from printer import amqsbcg_text
 
 import mqsel
@@ -213,10 +212,8 @@ def test_many_keys_need_few_open_files(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     (tmp_path / "many").write_text("".join(f"k{number}\tn >= {number}\n" for number in range(500)))
     (tmp_path / "all").write_text("".join(f'{{"n": {number}}}\n' for number in (499, 250, 499)))
-    words = ["route", "--into", str(tmp_path / "into"), str(tmp_path / "many"), str(tmp_path / "all")]
-    command = [sys.executable, "-m", "mqsel", *words]
-    limited = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))  # noqa: E731
-    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limited, env={**os.environ})
+    limited = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (100, 100))
+    done = process("route", "--into", *(tmp_path / name for name in ("into", "many", "all")), preexec_fn=limited)
 
     assert done.returncode == 0, done.stderr
     assert len(list((tmp_path / "into").iterdir())) == 500
@@ -237,6 +234,5 @@ def test_on_spark(selectors: str, tmp_path: Path, capfdbinary: Any, on_spark: li
         here = said(main(words), *capfdbinary.readouterr())
         assert said(main([*words, *on_spark]), *capfdbinary.readouterr()) == here
         assert here[1]
-    command = [sys.executable, "-m", "mqsel", *words, "--spark", "--master", "local[2]"]
-    started = subprocess.run(command, capture_output=True, check=False, timeout=300)
+    started = process(*words, "--spark", "--master", "local[2]")
     assert said(started.returncode, started.stdout, started.stderr) == here

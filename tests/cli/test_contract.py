@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, process
 
-from mqsel import cli
 from mqsel.analysis.compare.contract import Contract
 from mqsel.formats.jsonl import in_json
 from mqsel.values import Float32, Int32
 
 DUMP = ROOT / "bench" / "data" / "dump.qload"
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command; return the exit code, stdout and stderr."""
-
-    def call(*arguments):
-        status = cli.main([*map(str, arguments)])
-        return status, *capsys.readouterr()
-
-    return call
 
 
 def _messages(count):
@@ -295,6 +281,5 @@ def test_spark_prints_the_same(run, lines, rows, on_spark):
         here, there = (run(*command, lines, rows, *way) for way in ([], on_spark))
         assert there[:2] == here[:2], there[2]
         assert here[1].count("\n") > 5
-    called = [sys.executable, "-m", "mqsel", *command, *map(str, (lines, rows)), "--spark", "--master", "local[1]"]
-    started = subprocess.run(called, capture_output=True, timeout=300, check=False, text=True)
+    started = process(*command, lines, rows, "--spark", "--master", "local[1]", text=True)
     assert (started.returncode, started.stdout) == here[:2], started.stderr

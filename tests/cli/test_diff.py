@@ -11,24 +11,9 @@ import pytest
 from conftest import ROOT
 
 import mqsel
-from mqsel import cli
 from mqsel.formats.jsonl import in_json, message_from_json
 from mqsel.language.dialects import PRODUCTS
 from mqsel.values import Float32, Int8, Int16, Int32
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line here; give the exit code, stdout and stderr."""
-
-    def call(*arguments):
-        try:
-            status = cli.main([*arguments])
-        except SystemExit as exit_:
-            status = exit_.code
-        return status, *capsys.readouterr()
-
-    return call
 
 
 @pytest.mark.parametrize(

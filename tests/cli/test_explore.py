@@ -11,8 +11,6 @@ import pytest
 pytest.importorskip("starlette", reason="the extra explore is not installed")
 pytest.importorskip("pyarrow", reason="the extra explore is not installed")
 
-from mqsel.cli import main
-
 
 def test_the_address_and_ctrl_c(tmp_path):
     """The address is printed at once, answers, and Ctrl-C ends the command with 130 and without a traceback."""
@@ -31,13 +29,13 @@ def test_the_address_and_ctrl_c(tmp_path):
     assert (running.returncode, out, complaints) == (130, "", "Ctrl-C ends it.\n")
 
 
-def test_files_that_are_not_there(capsys):
+def test_files_that_are_not_there(run):
     """Without any file that is there nothing is opened."""
-    assert main(["explore", "--no-browser", "nothing.jsonl"]) == 2
-    assert "nothing.jsonl" in capsys.readouterr().err
+    status, _, err = run("explore", "--no-browser", "nothing.jsonl")
+    assert status == 2 and "nothing.jsonl" in err
 
 
-def test_faulty_selectors_of_an_inventory(capsys, tmp_path, monkeypatch):
+def test_faulty_selectors_of_an_inventory(run, tmp_path, monkeypatch):
     """Faulty selectors of the inventory are counted in one line; the page has the others."""
     from mqsel.explorer import server
 
@@ -46,7 +44,7 @@ def test_faulty_selectors_of_an_inventory(capsys, tmp_path, monkeypatch):
     (tmp_path / "m.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
     monkeypatch.setattr(server.Explorer, "wait", lambda _: None)
 
-    assert main(["explore", "--no-browser", "--inventory", str(path), str(tmp_path / "m.jsonl")]) == 0
-    complaint = capsys.readouterr().err
+    status, _, complaint = run("explore", "--no-browser", "--inventory", path, tmp_path / "m.jsonl")
+    assert status == 0
     assert complaint.startswith("mqsel: 1 faulty selector is left out: 'B'")
     assert "Warning" not in complaint

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import Run, process
 
-from mqsel import cli
 from mqsel.analysis.lint import RULES
 from mqsel.inventory import Place, read_file
 
-Run = Callable[..., tuple[int, str, str]]
 LINES = """\
 color = blue
 
@@ -27,21 +23,6 @@ AND (
 )
 b == 2
 """
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line here; give the exit code, stdout and stderr."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        try:
-            status = cli.main([str(argument) for argument in arguments])
-        except SystemExit as exit_:
-            status = int(str(exit_.code))
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
 
 
 @pytest.fixture
@@ -148,9 +129,7 @@ def test_fix_writes_files(run: Run, file: Path) -> None:
 
 def test_fix_of_stdin() -> None:
     """What comes from stdin goes to stdout, line ends and all."""
-    command = [sys.executable, "-m", "mqsel", "lint", "--fix", "--file", "-"]
-    given = b"\xef\xbb\xbfa LIKE 'b'\r\nc = 5--d\r\n"
-    done = subprocess.run(command, input=given, capture_output=True, check=True)
+    done = process("lint", "--fix", "--file", "-", input=b"\xef\xbb\xbfa LIKE 'b'\r\nc = 5--d\r\n", check=True)
     assert done.stdout == b"\xef\xbb\xbfa = 'b'\r\nc = 5- -d\r\n"
 
 

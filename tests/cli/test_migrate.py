@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from conftest import Run
 
 import mqsel
-from mqsel.cli import main
 from mqsel.language.dialect import PRESETS
 from mqsel.values import Int32
 
 
-def test_each_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_verdict(run: Run) -> None:
     """Each verdict is shown with what to know of it, and counted by its reason."""
     texts = ["color = 'x'", "weight <> 5", "JMSXDeliveryCount > 1", "NOT (a / b > 5)"]
-    status = main(["migrate", "--from", "JMS", "--to", "ARTEMIS", *[part for one in texts for part in ("-e", one)]])
-    out, err = capsys.readouterr()
+    status, out, err = run("migrate", "--from", "JMS", "--to", "ARTEMIS", *[w for one in texts for w in ("-e", one)])
     assert status == 1
     assert [line.split("  ")[0] for line in out.splitlines() if line[:1].isalpha()] == [
         "same",
@@ -30,46 +30,48 @@ def test_each_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 refused ARTEMIS offers no JMSXDeliveryCount to selectors" in err
 
 
-def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_exit_codes(run: Run) -> None:
     """All is well where each selector can go; an invalid one is trouble."""
-    assert main(["migrate", "--from", "TIBCO_EMS", "--to", "ARTEMIS", "-e", "JMSPriority > 4"]) == 0
-    assert main(["migrate", "--from", "TIBCO_EMS", "--to", "ARTEMIS", "-e", "JMSPriority >"]) == 2
-    assert "AMQPriority > 4" in capsys.readouterr().out
+    status, out, _ = run("migrate", "--from", "TIBCO_EMS", "--to", "ARTEMIS", "-e", "JMSPriority > 4")
+    assert status == 0 and "AMQPriority > 4" in out
+    assert run("migrate", "--from", "TIBCO_EMS", "--to", "ARTEMIS", "-e", "JMSPriority >")[0] == 2
 
 
-def test_files_report_and_writing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_report_and_writing(tmp_path: Path, run: Run) -> None:
     """The report escapes what comes from selectors; translations are written into the file, and nothing else."""
     file, report = tmp_path / "rules.selectors", tmp_path / "report.html"
     file.write_text("color = '<b>&'\nJMSPriority > 4\nNOT weight = 3\n", encoding="utf-8")
-    arguments = ["--from", "JMS", "--to", "ARTEMIS", "--as", "lines", "--html", str(report), "--write", str(file)]
-    assert main(["migrate", *arguments]) == 0
+    arguments = ["--from", "JMS", "--to", "ARTEMIS", "--as", "lines", "--html", report, "--write", file]
+    assert run("migrate", *arguments)[0] == 0
     assert file.read_text(encoding="utf-8") == "color = '<b>&'\nAMQPriority > 4\nNOT (weight = 3)\n"
     page = report.read_text(encoding="utf-8")
     assert "&lt;b&gt;&amp;" in page
     assert "<b>" not in page
-    capsys.readouterr()
 
 
-def test_json_and_contract(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_and_contract(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is assumed is in the output, and nothing is where a contract says it, be it that of the configuration."""
     arguments = ["migrate", "--from", "JMS", "--to", "AZURE_SERVICE_BUS", "--json", "-e", "weight > 5"]
-    assert main(arguments) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "same"
-    assert found["assumes"] == [{"name": "weight", "kind": "number"}]
-    assert main([*arguments, "--given", "weight <= 5 OR weight > 5 OR weight IS NULL"]) == 0
-    assert json.loads(capsys.readouterr().out)["assumes"] == []
+
+    def found(*more: str) -> dict[str, Any]:
+        status, out, _ = run(*arguments, *more)
+        assert status == 0
+        return json.loads(out)
+
+    assert found()["verdict"] == "same"
+    assert found()["assumes"] == [{"name": "weight", "kind": "number"}]
+    assert found("--given", "weight <= 5 OR weight > 5 OR weight IS NULL")["assumes"] == []
     (tmp_path / "contract.json").write_text('{"properties": {"weight": {"type": "int32"}}}')
     (tmp_path / "mqsel.toml").write_text('contract = "contract.json"')
     monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 0
-    assert json.loads(capsys.readouterr().out)["assumes"] == []
+    assert found()["assumes"] == []
 
 
-def test_one_text_for_several(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_text_for_several(run: Run) -> None:
     """One text selects the same messages in several dialects."""
-    assert main(["migrate", "--from", "JMS", "--portable", "JMS,ACTIVEMQ,RABBITMQ", "--json", "-e", "w <> 5"]) == 0
-    text = json.loads(capsys.readouterr().out)["text"]
+    status, out, _ = run("migrate", "--from", "JMS", "--portable", "JMS,ACTIVEMQ,RABBITMQ", "--json", "-e", "w <> 5")
+    text = json.loads(out)["text"]
+    assert status == 0
     for dialect in ("JMS", "ACTIVEMQ", "RABBITMQ"):
         answers = [mqsel.compile(text, dialect=dialect).matches({"w": one}) for one in (4, 5, 6.5, "a", True)]
         assert answers == [True, False, True, False, False]

@@ -8,33 +8,26 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import Run
 from printer import amqsbcg_text
 
-from mqsel import SelectorSet, cli
+from mqsel import SelectorSet
 from mqsel.files.framings import length_prefixed
 from mqsel.files.qload import qload_text
 from mqsel.formats import mq
-
-Run = Callable[..., tuple[int, str, str]]
 
 BLUE = '{"color": "blue", "weight": 3000}\n'
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the command line in a folder with files; return the exit code, stdout and stderr."""
+def run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run in a folder with files."""
     monkeypatch.chdir(tmp_path)
     for name in ("bench", "README.md", "my selectors.txt", "-x.txt", "color = 'blue'", "a$b.txt"):
         Path(name).write_text("color = 'blue'\n", "utf-8")
     Path("messages").write_text(BLUE, "utf-8")
     Path("color").mkdir()
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        status = cli.main([*arguments])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
+    return run
 
 
 # ---- files and selectors ---------------------------------------------------------------------------------------------

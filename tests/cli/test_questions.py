@@ -7,9 +7,9 @@ import shlex
 from pathlib import Path
 
 import pytest
+from conftest import Run
 
 import mqsel
-from mqsel.cli import main
 
 README = (Path(mqsel.__file__).parent / "analysis" / "README.md").read_text(encoding="utf-8")
 QUESTIONS = re.findall(r"^\| (.*\?) \| `mqsel (.*)` \|$", README.partition("## §11")[2], re.MULTILINE)
@@ -32,15 +32,12 @@ MESSAGES = '{"color": "red", "weight": "7", "status": "NEW"}\n{"color": "blue", 
 
 
 @pytest.mark.parametrize(("question", "command"), QUESTIONS, ids=[command for _, command in QUESTIONS])
-def test_questions(
-    question: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_questions(question: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """The command ends without trouble and says what was asked."""
     monkeypatch.chdir(tmp_path)
     Path("bridges.conf").write_text(BRIDGES, encoding="utf-8")
     Path("messages.jsonl").write_text(MESSAGES, encoding="utf-8")
-    status = main(shlex.split(command))
-    out, err = capsys.readouterr()
+    status, out, err = run(*shlex.split(command))
     assert status in (0, 1), err
     assert all(answer in out + err for part, answer in ANSWERS.items() if part in question), out + err
     assert out or err

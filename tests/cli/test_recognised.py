@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Run
 
-from mqsel import cli, files
+from mqsel import files
 from mqsel.errors import FileError
 from mqsel.files.parts import kind_of
 from mqsel.files.run import tasks
 from mqsel.formats.records import SCHEMAS
-
-Run = Callable[..., tuple[int, str, str]]
 
 RECORDS: dict[str, dict[str, Any]] = {
     "connect": {"type": "car", "properties": {"color": {"propertyType": "string", "string": "blue"}}},
@@ -51,18 +50,6 @@ RECORDS: dict[str, dict[str, Any]] = {
     },
     "pulsar": {"properties": {"color": "blue", "n": "1", "n_jsmtype": "int"}},
 }
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line here; return the exit code, stdout and stderr."""
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        status = cli.main([*arguments])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
 
 
 def lines(record: dict[str, Any], count: int = 3) -> bytes:

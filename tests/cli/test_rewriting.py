@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from conftest import process
 
 pytest.importorskip("tree_sitter")
 
-from mqsel import cli
 from mqsel.inventory import edit
 
 XML = """<?xml version="1.0"?>\r
@@ -27,17 +25,6 @@ class A {
   }
 }
 """
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            sys.exit(cli.main([str(one) for one in arguments]))
-        caught = capsys.readouterr()
-        return ended.value.code, caught.out, caught.err
-
-    return call
 
 
 def test_fix_of_a_folder(run, tmp_path):
@@ -106,8 +93,7 @@ def test_findings_that_are_left_have_the_places_of_now(run, tmp_path):
 @pytest.mark.parametrize("arguments", [("lint", "--fix"), ("format", "--write"), ("format",)])
 def test_stdin_is_printed_with_its_edits(arguments):
     """What comes from stdin goes to stdout, whatever it holds."""
-    command = [sys.executable, "-m", "mqsel", *arguments, "-"]
-    done = subprocess.run(command, input=b"k\ta=1 and a=1\r\n# a comment\r\n", capture_output=True, check=True)
+    done = process(*arguments, "-", input=b"k\ta=1 and a=1\r\n# a comment\r\n", check=True)
     wanted = b"a=1" if "lint" in arguments else b"a = 1 AND a = 1"
     assert done.stdout == b"k\t" + wanted + b"\r\n# a comment\r\n"
 

@@ -6,16 +6,13 @@ import gzip
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, Run, process
 
 import mqsel
-from mqsel import cli
 from mqsel.files.framings import length_prefixed
 from mqsel.files.qload import qload_text
 from mqsel.formats import mq
@@ -31,21 +28,9 @@ README = ROOT / "mqsel" / "analysis" / "README.md"
 
 
 @pytest.fixture
-def run(capsysbinary: Any) -> Any:
-    """Run the command line here; give the exit code, stdout as bytes, stderr as text."""
-
-    def call(*arguments: object) -> tuple[int, bytes, str]:
-        status = cli.main([str(argument) for argument in arguments])
-        out, err = capsysbinary.readouterr()
-        return status, out, err.decode()
-
-    return call
-
-
-def process(*arguments: object, **options: Any) -> Any:
-    """Run the command line in a process of its own."""
-    command = [sys.executable, "-m", "mqsel", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, timeout=300, check=False, **options)
+def run(run_binary: Run) -> Run:
+    """Stdout is bytes here."""
+    return run_binary
 
 
 def written(path: Path, *pieces: bytes) -> Path:

@@ -17,13 +17,13 @@ from typing import Any
 
 import exports
 import pytest
-from conftest import ROOT, shared
+from conftest import ROOT, Run, shared
 from products import selectors
 from products.engines import _line
 from splitters import Drip
 
 import mqsel
-from mqsel import cli, files, formats
+from mqsel import files, formats
 from mqsel.errors import ArgumentError, DecodeError, FileError, PropertyTypeError, SelectorError
 from mqsel.files.framings import format_of, pieces
 from mqsel.formats import artemis
@@ -290,22 +290,16 @@ def path(tmp_path: Path) -> str:
     return str(file)
 
 
-def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    status = cli.main([*arguments])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
-
-
 def _selected(path: str, text: str, **options: Any) -> list[dict[str, Any]]:
     matcher = mqsel.compile(text, **options)
     return [one for one in exports.read(Path(path).read_bytes()) if matcher.matches(one)]
 
 
-def test_match_writes_an_export(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_match_writes_an_export(path: str, tmp_path: Path, run: Run) -> None:
     """What `match` prints is an export of the selected messages with the queues, which is read again."""
     text = "JMSPriority > 3 AND (color IS NULL OR color <> 'red')"
     wanted = _selected(path, text)
-    status, out, _ = _run(capsys, "match", text, path)
+    status, out, _ = run("match", text, path)
     again = tmp_path / "again.xml"
     again.write_text(out, encoding="utf-8")
 
@@ -313,11 +307,11 @@ def test_match_writes_an_export(path: str, tmp_path: Path, capsys: pytest.Captur
     assert 0 < len(wanted) < 200
     assert [one["JMSTimestamp"] for one in exports.read(out.encode())] == [one["JMSTimestamp"] for one in wanted]
     assert 'name="blue"' in out
-    assert _run(capsys, "match", "--count", text, str(again))[1] == f"{len(wanted)}\n"
+    assert run("match", "--count", text, str(again))[1] == f"{len(wanted)}\n"
     assert len([*files.filter(path, text)]) == len(wanted)
 
 
-def test_an_export_on_one_line(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_export_on_one_line(path: str, tmp_path: Path, run: Run) -> None:
     """An export without line ends is no file of one message: its messages are printed, by place and as JSON, too."""
     data = Path(path).read_bytes()
     joined = tmp_path / "joined.xml"
@@ -325,28 +319,28 @@ def test_an_export_on_one_line(path: str, tmp_path: Path, capsys: pytest.Capture
     joined.write_bytes(b"<activemq-journal><messages>" + b"".join(messages) + b"</messages></activemq-journal>")
     text = "JMSPriority >= 0"
 
-    assert len(exports.read(_run(capsys, "match", text, str(joined))[1].encode())) == 3
-    assert _run(capsys, "match", "-n", text, str(joined))[1].count(f"{joined}:") == 3
-    lines = [json.loads(line) for line in _run(capsys, "match", "--json", text, str(joined))[1].splitlines()]
+    assert len(exports.read(run("match", text, str(joined))[1].encode())) == 3
+    assert run("match", "-n", text, str(joined))[1].count(f"{joined}:") == 3
+    lines = [json.loads(line) for line in run("match", "--json", text, str(joined))[1].splitlines()]
     assert [line["message"]["AMQDurable"] for line in lines[:3]] == ["DURABLE"] * 3
 
 
-def test_an_export_brings_its_selectors(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_export_brings_its_selectors(path: str, tmp_path: Path, run: Run) -> None:
     """Without other files `route` and `why --queue` take the filters of the queues, in the broker's own dialect."""
     pytest.importorskip("tree_sitter_xml")
     wanted = len(_selected(path, "color = 'blue' AND AMQPriority >= 4", dialect=mqsel.ARTEMIS))
     assert wanted
-    assert _run(capsys, "route", "--count", path)[:2] == (0, f"blue\t{wanted}\nall\t200\n")
-    assert _run(capsys, "route", "--into", str(tmp_path / "into"), path)[0] == 0
+    assert run("route", "--count", path)[:2] == (0, f"blue\t{wanted}\nall\t200\n")
+    assert run("route", "--into", str(tmp_path / "into"), path)[0] == 0
     assert len(exports.read((tmp_path / "into" / "blue.xml").read_bytes())) == wanted
-    found = json.loads(_run(capsys, "why", "--json", "--queue", "blue", path)[1])
+    found = json.loads(run("why", "--json", "--queue", "blue", path)[1])
     assert (found["messages"], found["selected"]) == (200, wanted)
-    status, _, err = _run(capsys, "why", "--queue", "all", path)
+    status, _, err = run("why", "--queue", "all", path)
     assert (status, "has no filter of a queue 'all'\n  hint: the queues with filters are 'blue'" in err) == (2, True)
-    assert _run(capsys, "selectors", path)[1].startswith("blue\torders\tcolor = 'blue' AND AMQPriority >= 4\t")
+    assert run("selectors", path)[1].startswith("blue\torders\tcolor = 'blue' AND AMQPriority >= 4\t")
 
 
-def test_a_queue_gets_messages_of_its_address(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_queue_gets_messages_of_its_address(tmp_path: Path, run: Run) -> None:
     """A queue without a filter gets every message of its address and none of another one, as do those with filters."""
     pytest.importorskip("tree_sitter_xml")
     head = exports.head({"blue": "color = 'blue'", "all": ""}).replace(
@@ -369,7 +363,7 @@ def test_a_queue_gets_messages_of_its_address(tmp_path: Path, capsys: pytest.Cap
     decoded = exports.read(file.read_bytes())
     blue = [mqsel.compile("color = 'blue'", dialect=mqsel.ARTEMIS).matches(one) for one in decoded]
 
-    status, out, err = _run(capsys, "route", "--count", "--why", str(file))
+    status, out, err = run("route", "--count", "--why", str(file))
     assert (status, dict(line.split("\t") for line in out.splitlines())) == (
         0,
         {
@@ -377,17 +371,17 @@ def test_a_queue_gets_messages_of_its_address(tmp_path: Path, capsys: pytest.Cap
         },
     )  # fmt: skip
     assert sum(blue[:60]) > 0 and "'empty': what it selects is of other addresses" in err
-    first = json.loads(_run(capsys, "route", "--limit", "1", str(file))[1])
+    first = json.loads(run("route", "--limit", "1", str(file))[1])
     assert "all" in first["subscribers"] and "other" not in first["subscribers"]
 
 
-def test_other_commands(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_commands(path: str, run: Run) -> None:
     """`inspect`, `explain`, `contract` and several processes read an export, too."""
-    assert _run(capsys, "inspect", path)[0] == 0
-    assert _run(capsys, "explain", "JMSPriority >= 0", path)[0] == 0
-    assert json.loads(_run(capsys, "contract", path)[1])["properties"]["JMSPriority"]["type"] == "int32"
+    assert run("inspect", path)[0] == 0
+    assert run("explain", "JMSPriority >= 0", path)[0] == 0
+    assert json.loads(run("contract", path)[1])["properties"]["JMSPriority"]["type"] == "int32"
     text = "JMSPriority > 3"
-    assert _run(capsys, "match", "--count", "-j", "2", text, path, path)[1] == f"{2 * len(_selected(path, text))}\n"
+    assert run("match", "--count", "-j", "2", text, path, path)[1] == f"{2 * len(_selected(path, text))}\n"
 
 
 def test_the_real_export() -> None:

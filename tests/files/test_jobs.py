@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import process
 from printer import amqsbcg_text
 
 import mqsel
@@ -242,8 +243,7 @@ def test_stdin_and_pipes_are_read_here(files: list[Path]) -> None:
     content = files[0].read_bytes()
     outputs = []
     for count in ("1", "3"):
-        command = [sys.executable, "-m", "mqsel", "match", "-j", count, "n >= 0", str(files[2]), "-", "/dev/null"]
-        done = subprocess.run([*command, str(files[0])], input=content, capture_output=True, check=False)
+        done = process("match", "-j", count, "n >= 0", files[2], "-", "/dev/null", files[0], input=content)
         outputs.append((done.returncode, done.stdout, re.sub(rb", [\d.]+ s", b"", done.stderr)))
 
     assert outputs[0] == outputs[1]

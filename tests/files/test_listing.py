@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Run
 from fuzz import fuzz_json
 
-from mqsel import cli
 from mqsel.errors import PropertyTypeError, cells, padded
 from mqsel.files.inspection import Inspect
 from mqsel.files.listing import Form, in_columns
@@ -83,16 +83,6 @@ def test_the_limit_counts_what_cannot_be_read() -> None:
     assert (records[-1].messages, records[-1].skipped, records[-1].lines) == (2, 1, 3)
 
 
-@pytest.fixture
-def run(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple[int, bytes, bytes]]:
-    """Inspect here; give the exit code and what was printed."""
-
-    def call(*arguments: object) -> tuple[int, bytes, bytes]:
-        return (cli.main(["inspect", *map(str, arguments)]), *capsysbinary.readouterr())
-
-    return call
-
-
 def _lines() -> bytes:
     rng = random.Random("parts")
     lines = [line for _ in range(40) for line in fuzz_json.some_lines(rng)]
@@ -110,16 +100,13 @@ def _rows() -> bytes:
 
 @pytest.mark.parametrize("content", [_lines, DUMP.read_bytes, _rows], ids=["lines", "qload", "parquet"])
 def test_several_processes_print_what_one_prints(
-    run: Callable[..., tuple[int, bytes, bytes]],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    content: Callable[[], bytes],
+    run_binary: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: Callable[[], bytes]
 ) -> None:
     """With -j N output, complaints and the exit code are those of one process, with a limit, too."""
     monkeypatch.setattr(tasks, "SIZE", 900)
     path = tmp_path / "messages"
     path.write_bytes(content())
     for more in ([], ["--json", "--limit", "5"]):
-        one, two = (run("-j", jobs, *more, path, path) for jobs in (1, 2))
+        one, two = (run_binary("inspect", "-j", jobs, *more, path, path) for jobs in (1, 2))
         assert one == two
         assert one[1].endswith(b"\n")

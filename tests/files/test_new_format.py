@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from conftest import Run
 
-from mqsel import cli, files, formats
+from mqsel import files, formats
 from mqsel.errors import PropertyTypeError
 from mqsel.files import framings
 from mqsel.formats import Decoder, Inspection, MessageFormat, Note, Row
@@ -44,14 +45,8 @@ def path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     return str(file)
 
 
-def test_a_format_is_a_decoder_and_two_rows(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_format_is_a_decoder_and_two_rows(path: str, tmp_path: Path, run: Run) -> None:
     """All commands read a format that only this test knows: they count, complain and inspect as with any other."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        status = cli.main([*arguments])
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
     found = files.filter(path, "a = 1", format="pairs", errors="skip")
     assert [*found] == [b"a=1 b=2\n", b"a=1\n"]
     assert (found.seen, found.selected, found.skipped) == (4, 2, 1)

@@ -302,11 +302,11 @@ def test_recognition_takes_no_longer(tmp_path, unit, name):
 def test_time_grows_with_the_file(tmp_path, unit):
     """Nothing that is repeated takes a reader more than its time."""
     file = tmp_path / "a"
-    file.write_text('jms selector = "' + unit * (30_000 // len(unit)), encoding="utf-8")
+    file.write_text('jms selector = "' + unit * (15_000 // len(unit)), encoding="utf-8")
     for kind in KINDS:
         started = time.thread_time()
-        assert len([*read(file, kind=kind)]) <= 30_000
-        assert time.thread_time() - started < 3, kind
+        assert len([*read(file, kind=kind)]) <= 15_000
+        assert time.thread_time() - started < 1, kind
 
 
 @pytest.mark.parametrize(
@@ -427,6 +427,7 @@ def test_yaml_may_nest_as_deep_as_it_likes(tmp_path, text):
     [
         ("java", "static final String C{0} = C{1} + C{1};", 'static final String C0 = "x";'),
         ("kt", 'const val C{0} = "$C{1}${{C{1}}}"', 'const val C0 = "x"'),
+        ("kt", 'const val C{0} = "$C{1}$C{1}"', 'const val C0 = "$C0$C0"'),
     ],
 )
 def test_constants_of_constants_do_not_double_for_ever(tmp_path, language, step, first):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ran
 
 from mqsel import errors
 from mqsel.cli import main
@@ -308,26 +309,19 @@ def broker() -> Iterator[StandIn]:
         yield running
 
 
-def run(capfdbinary: pytest.CaptureFixture[bytes], *arguments: str) -> tuple[int, bytes, str]:
-    """Run a command; return its exit code, what it answers, and what it reports."""
-    code = main([*arguments])
-    printed = capfdbinary.readouterr()
-    return code, printed.out, printed.err.decode()
-
-
 def test_match(broker: StandIn, capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
     """What is printed of a queue is a file that is read again, by its first bytes."""
-    code, out, err = run(capfdbinary, "match", "JMSType = 'car' AND weight > 2", broker.url())
+    code, out, err = ran(capfdbinary, "match", "JMSType = 'car' AND weight > 2", broker.url())
 
     assert code == 0 and err.startswith("5 messages, 2 selected, ")
     assert out == b"".join(len(one).to_bytes(4, "big") + one for one in CARS[2::2])
     (tmp_path / "saved").write_bytes(out)
     kind, source, _ = reading(tmp_path / "saved")
     assert kind == "amqp" and [piece.message for piece in source] == CARS[2::2]
-    code, out, _ = run(capfdbinary, "match", "--json", "weight > 4", broker.url())
+    code, out, _ = ran(capfdbinary, "match", "--json", "weight > 4", broker.url())
     assert code == 0 and f'{{"file": "{broker.url()}", "number": 5, "message": {{'.encode() in out
     assert (
-        run(capfdbinary, "match", "--limit", "1", "weight > 2", broker.url())[1]
+        ran(capfdbinary, "match", "--limit", "1", "weight > 2", broker.url())[1]
         == (tmp_path / "saved").read_bytes()[: len(CARS[2]) + 4]
     )
 
@@ -335,29 +329,29 @@ def test_match(broker: StandIn, capfdbinary: pytest.CaptureFixture[bytes], tmp_p
 def test_why_inspect_contract_route(broker: StandIn, capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
     """The other commands browse the same queue; places are the numbers of messages in it."""
     url = broker.url()
-    code, out, _ = run(capfdbinary, "why", "weight > 4", url)
+    code, out, _ = ran(capfdbinary, "why", "weight > 4", url)
     assert code == 0 and b"1 of 5 messages is selected" in out
-    code, out, _ = run(capfdbinary, "inspect", "--limit", "2", url)
+    code, out, _ = ran(capfdbinary, "inspect", "--limit", "2", url)
     assert code == 0 and out.decode().count(f"{url}, message ") == 2 and f"{url}, message 2\n".encode() in out
     before = broker.credit
-    code, out, _ = run(capfdbinary, "why", "--limit", "3", "weight > 2", url)
+    code, out, _ = ran(capfdbinary, "why", "--limit", "3", "weight > 2", url)
     assert code == 0 and b"1 of 3 messages is selected" in out and broker.credit == before + 3
-    code, out, err = run(capfdbinary, "contract", "--limit", "3", url)
+    code, out, err = ran(capfdbinary, "contract", "--limit", "3", url)
     assert code == 0 and b'"least": 1, "greatest": 3' in out and err.startswith("3 messages")
-    code, out, _ = run(capfdbinary, "contract", url)
+    code, out, _ = ran(capfdbinary, "contract", url)
     assert code == 0 and b'"weight": {"type": "int64", "least": 1, "greatest": 5, "required": true}' in out
     (tmp_path / "subscribers").write_text("heavy\tweight > 4\n")
-    code, out, err = run(capfdbinary, "route", str(tmp_path / "subscribers"), url)
+    code, out, err = ran(capfdbinary, "route", str(tmp_path / "subscribers"), url)
     assert out.decode() == f'{{"subscribers": ["heavy"], "file": "{url}", "number": 5}}\n'
     assert code == 0 and f"{url}, message 1" in err
-    code, out, err = run(capfdbinary, "route", "--count", "--why", str(tmp_path / "subscribers"), url)
+    code, out, err = ran(capfdbinary, "route", "--count", "--why", str(tmp_path / "subscribers"), url)
     assert code == 0
 
 
 def test_a_damaged_message(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """A message that cannot be read is reported by its number, and the others are judged."""
     with StandIn([CARS[0], b"\0Ss\xd0\xff", CARS[1]]) as broker:
-        code, _, err = run(capfdbinary, "match", "--count", "weight > 0", broker.url())
+        code, _, err = ran(capfdbinary, "match", "--count", "weight > 0", broker.url())
 
     assert code == 0 and f"{broker.url()}, message 2: " in err and "1 skipped" in err
 
@@ -365,7 +359,7 @@ def test_a_damaged_message(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
 def test_a_command_whose_connection_breaks(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """What was selected before stands on stdout; the error says how far it came, and the exit code is 2."""
     with StandIn(CARS, drop=3) as broker:
-        code, out, err = run(capfdbinary, "match", "weight > 0", broker.url())
+        code, out, err = ran(capfdbinary, "match", "weight > 0", broker.url())
 
     assert code == 2 and out.count(b"weight") == 3
     assert f"mqsel: {broker.url()}: the connection was lost behind message 3: " in err
@@ -378,12 +372,12 @@ def test_passwords_of_commands(
     (tmp_path / "password").write_text("s3cret\n")
     with StandIn(CARS, mechanism=b"PLAIN", password=b"s3cret") as broker:
         ask = ["match", "--count", "weight > 0", broker.url("ann")]
-        code, _, err = run(capfdbinary, *ask)
+        code, _, err = ran(capfdbinary, *ask)
         assert code == 2 and "no password of ann" in err and "--password-file" in err
-        assert run(capfdbinary, *ask, "--password-file", str(tmp_path / "password"))[:2] == (0, b"5\n")
-        assert "cannot be read" in run(capfdbinary, *ask, "--password-file", str(tmp_path / "none"))[2]
+        assert ran(capfdbinary, *ask, "--password-file", str(tmp_path / "password"))[:2] == (0, b"5\n")
+        assert "cannot be read" in ran(capfdbinary, *ask, "--password-file", str(tmp_path / "none"))[2]
         monkeypatch.setenv("MQSEL_PASSWORD", "s3cret")
-        assert run(capfdbinary, *ask)[:2] == (0, b"5\n")
+        assert ran(capfdbinary, *ask)[:2] == (0, b"5\n")
 
 
 @pytest.mark.parametrize(
@@ -407,7 +401,7 @@ def test_options_that_do_not_fit(
     arguments: tuple[str, ...], message: str, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     """What cannot be done with a queue, or with a file, is one error."""
-    code, _, err = run(capfdbinary, *arguments)
+    code, _, err = ran(capfdbinary, *arguments)
 
     assert code == 2 and message in err and "Traceback" not in err
 
@@ -432,7 +426,7 @@ def test_a_broker_that_differs(capfdbinary: pytest.CaptureFixture[bytes]) -> Non
         return [[*CARS, CARS[4]], [CARS[0], header, CARS[4], CARS[4]], [CARS[0], header, *CARS[2:], CARS[4]]][place]
 
     with StandIn(queue) as broker:
-        code, out, err = run(capfdbinary, "match", "--count", "--ask-broker", "weight > 3", broker.url())
+        code, out, err = ran(capfdbinary, "match", "--count", "--ask-broker", "weight > 3", broker.url())
 
     assert (code, out) == (2, b"3\n")
     assert "the broker differs from IBM_MQ on 3 of 6 messages" in err
@@ -448,7 +442,7 @@ def test_a_queue_that_changes_meanwhile(capfdbinary: pytest.CaptureFixture[bytes
         return [CARS[:4], [CARS[3], CARS[4]], [*CARS[1:4], message("late")]][place]
 
     with StandIn(queue) as broker:
-        code, _, err = run(capfdbinary, "why", "--ask-broker", "weight > 3", broker.url())
+        code, _, err = ran(capfdbinary, "why", "--ask-broker", "weight > 3", broker.url())
 
     assert code == 0
     assert "the broker selects 1 of 3 messages, as IBM_MQ predicts" in err
