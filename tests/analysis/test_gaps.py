@@ -316,6 +316,23 @@ def test_a_contract_of_messages_is_kept_by_each() -> None:
         assert [one for one in messages if contract.breaches(one) or again.breaches(one)] == []
 
 
+def test_a_contract_takes_what_messages_hold() -> None:
+    """A value is of the type that it has in a message, as `matches` reads it."""
+
+    class Text(str):
+        __slots__ = ()
+
+    contract = Contract({"a": "bytes", "b": ["x"], "c": "int64"})
+    held = {"a": bytearray(b"a"), "b": Text("x"), "c": None}
+
+    assert contract.breaches(held) == []
+    assert [one.sentence for one in contract.breaches({"a": memoryview(b"a"), "b": Text("y"), "c": bytearray()})] == [
+        "b is 'y': expected one of 'x'",
+        "c is bytes: expected int64",
+    ]
+    assert Contract.of([held]).as_dict() == Contract.of([{"a": b"a", "b": "x"}]).as_dict()
+
+
 # ---- lint ------------------------------------------------------------------------------------------------------------
 
 
