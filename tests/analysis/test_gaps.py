@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import mqsel
-from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.contract import Contract, Property
 from mqsel.analysis.compare.gaps import gap
 from mqsel.analysis.lint import lint
 from mqsel.logic.sets import Texts
@@ -256,6 +256,7 @@ def test_bounds_of_a_contract(kind: str) -> None:
         ({"a": {"greatest": math.nan}}, "the bound nan for a: expected a number"),
         ({"a": {"values": [2**63]}}, "lists 9223372036854775808 for a: expected a value"),
         ({5: "string"}, "the contract has 5 for a name: expected a str"),
+        ({"a": Property(("int3",))}, "the type 'int3' for a"),
     ],
 )
 def test_what_no_contract_says(given: Any, message: str) -> None:

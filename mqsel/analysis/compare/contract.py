@@ -356,8 +356,8 @@ def _property(name: Any, given: Any) -> Property:
     """
     if not isinstance(name, str):
         raise ArgumentError(f"the contract has {shortened(name)} for a name: expected a str")
-    if isinstance(given, Property):
-        return given
+    if isinstance(given, Property):  # of a pickle, too
+        given = dict(zip(_FIELDS, given, strict=True))
     if isinstance(given, str):
         given = {"type": given}
     if isinstance(given, (list, tuple, set, frozenset)):
