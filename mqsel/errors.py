@@ -8,10 +8,12 @@ Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from typing import TypeVar
 
 Span = tuple[int, int]
+_T = TypeVar("_T")
 
 
 class MQRC(IntEnum):
@@ -432,6 +434,19 @@ def shortened(value: object) -> str:
     except Exception:  # noqa: BLE001 (an int of more than 4,300 digits has no text either)
         shown = f"a Python {type_name(value)}"
     return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+def iterated(given: Iterable[_T], expected: str) -> Iterator[_T]:
+    """Return an iterator over an argument.
+
+    Raises: ArgumentError: it has none. What its own code raises.
+    """
+    try:
+        return iter(given)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
+        raise ArgumentError(f"found {shortened(given)}: expected {expected}") from error
 
 
 def shortened_line(text: str) -> str:

@@ -12,7 +12,16 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from mqsel.errors import MQRC, ArgumentError, DecodeError, ProgramError, PropertyTypeError, SelectorError
+from mqsel.errors import (
+    MQRC,
+    ArgumentError,
+    DecodeError,
+    ProgramError,
+    PropertyTypeError,
+    SelectorError,
+    iterated,
+    shortened,
+)
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.optimizer import optimize as optimized
@@ -63,7 +72,7 @@ def check_stream(messages: object, errors: str, format: str | None, options: Map
     Raises: ArgumentError: no iterable of messages, a word that does not exist, options without a format.
     """
     if errors not in ("raise", "skip"):
-        raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+        raise ArgumentError(f"errors is {shortened(errors)}: expected 'raise' or 'skip'")
     kind: type = type(messages)
     if hasattr(kind, "__arrow_c_stream__") and hasattr(kind, "columns"):
         library = kind.__module__.partition(".")[0]
@@ -318,7 +327,7 @@ class Matcher(Machine):
         from mqsel.columns.wordings import not_a_batch  # noqa: PLC0415
 
         if errors not in ("raise", "skip"):
-            raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+            raise ArgumentError(f"errors is {shortened(errors)}: expected 'raise' or 'skip'")
         if isinstance(messages, (Mapping, Record, bytes, bytearray, memoryview, str)):
             raise ArgumentError(f"why takes an iterable of messages, found one Python {type(messages).__name__}")
         if format is None and options:
@@ -334,7 +343,7 @@ class Matcher(Machine):
         else:
             read = None if format is None else self.decoder(format, **options)
             skipped = 0
-            for number, message in enumerate(messages):
+            for number, message in enumerate(iterated(messages, "an iterable of messages")):
                 try:
                     if read is None or format is None:
                         profiler.take(message, partial(_names_of, message))

@@ -215,6 +215,26 @@ def test_solver() -> None:
         assert related == wanted or (wanted == "b within a" and related == "not decided"), (one, other)
 
 
+@pytest.mark.parametrize(
+    "choices",
+    [{}, {"mixed_numbers": "double"}, {"floats": "total"}, {"floats": "total", "mixed_numbers": "double"}],
+    ids=lambda choices: "-".join(choices.values()) or "preset",
+)
+@pytest.mark.parametrize(
+    ("test", "wanted"),
+    [("a < {}", "TRUE"), ("a = {}", "FALSE"), ("a > -{}", "TRUE"), ("a + {} > 5", "ERR"), ("{} / a > 5", "ERR")],
+)
+def test_integers_beyond_doubles(test: str, wanted: str, choices: dict[str, str]) -> None:
+    """Beside a double an integer of any size is compared; arithmetic of both is ERR; all of the analysis takes them."""
+    text, dialect = test.format("1" + "0" * 400), mqsel.RABBITMQ.replace(**choices)
+    matcher = mqsel.compile(text, dialect=dialect)
+
+    assert matcher.explain({"a": 2.5}).truth.name == wanted
+    assert matcher.why([{"a": 2.5}]).selected == (wanted == "TRUE")
+    assert mqsel.migrate(text, dialect, "ARTEMIS").verdict != "same"
+    mqsel.lint(text, dialect)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of generators, by Python itself
 def test_memory_that_is_not_there() -> None:
     """Where an allocation fails, MemoryError or the answer comes of it."""

@@ -19,6 +19,8 @@ from conftest import ROOT
 import mqsel
 from mqsel import errors, formats
 from mqsel.analysis import lint
+from mqsel.analysis.compare.audit import audit
+from mqsel.formats import mq
 from mqsel.language.dialect import IBM_MQ, JMS
 from mqsel.language.wordings import unexpected_token
 from mqsel.machine import wordings
@@ -314,6 +316,16 @@ WRONG: dict[str, Callable[[Any], object]] = {
     "format of filter": lambda given: mqsel.compile("a = 1").filter([], format=given or 5),
     "format of a decoder": lambda given: formats.decoder(given, ["a"]),
     "format of a set": mqsel.SelectorSet().decoder,
+    "work of gap": lambda given: mqsel.gap(["a = 1"], work="5" if given == 5 else given),
+    "selectors of an audit": lambda given: audit(given or 5),
+    "one of an audit": lambda given: audit([given]),
+    "text of an audit": lambda given: audit([("a", given)]),
+    "destinations of an audit": lambda given: audit([], destinations=given or 5),
+    "messages of a contract": lambda given: mqsel.Contract.of(given or 5),
+    "message of a contract": mqsel.Contract().breaches,
+    "file of a contract": mqsel.Contract.read,
+    "names of a decoder": lambda given: formats.decoder("json", given or 5),
+    "paths of an inventory": lambda given: mqsel.SelectorSet.from_inventory(5 if isinstance(given, list) else given),
     "path of a set": lambda given: mqsel.SelectorSet.open("\ud800" if isinstance(given, int) else given),
     **{
         f"message of {name}": functools.partial(lambda name, given: mqsel.compile("a = 1").decoder(name)(given), name)
@@ -331,6 +343,35 @@ def test_what_is_of_the_wrong_type(what: str, given: object) -> None:
         return
     with pytest.raises((errors.ArgumentError, errors.PropertyTypeError, errors.FileError, errors.DecodeError)):
         WRONG[what](given)
+
+
+HUGE = 10**5000
+HUGE_GIVEN: dict[str, Callable[[], object]] = {
+    "quote": lambda: mqsel.quote(HUGE, "RABBITMQ"),
+    "parameters": lambda: mqsel.compile("a = :a", parameters={"a": HUGE}),
+    "errors": lambda: mqsel.compile("a = 1").filter([], errors=HUGE),  # type: ignore[arg-type]
+    "now": lambda: mqsel.compile("a > UTC()", dialect="RABBITMQ").filter([], now=HUGE),
+    "ccsid": lambda: mq.encode({"CodedCharSetId": HUGE}, {}),
+    "dialect": lambda: JMS.replace(max_length=-HUGE),
+    "choice": lambda: JMS.replace(floats=HUGE),
+    "place": lambda: mqsel.Record(["a"]).place(HUGE),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("what", HUGE_GIVEN)
+def test_integers_that_have_no_text(what: str) -> None:
+    """Python writes no more than 4,300 digits: the error says what it can."""
+    with pytest.raises(errors.ArgumentError):
+        HUGE_GIVEN[what]()
+
+
+@pytest.mark.parametrize(
+    "call", [mqsel.compile("a = 1").filter, mqsel.compile("a = 1").why, mqsel.SelectorSet().filter]
+)
+def test_what_iterates_by_its_class_alone(call: Callable[[Any], object]) -> None:
+    """An enumeration iterates, and none of its members does."""
+    with pytest.raises(errors.ArgumentError, match="iterable of messages"):
+        call(mqsel.Truth.TRUE)
 
 
 def test_classes_derived_from_str() -> None:

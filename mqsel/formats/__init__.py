@@ -138,7 +138,7 @@ def _mq_decoder(
     identifier: tuple[str, bytes] | None = None,
 ) -> MQDecoder:
     if invalid_names not in (None, "never", "ignore"):
-        raise ArgumentError(f"invalid_names is {invalid_names!r}: expected 'never' or 'ignore'")
+        raise ArgumentError(f"invalid_names is {shortened(invalid_names)}: expected 'never' or 'ignore'")
     return MQDecoder(names, strip=strip, ccsid=ccsid, never=invalid_names == "never", identifier=identifier)
 
 
@@ -152,7 +152,7 @@ def _amqp_decoder(names: Sequence[str], *, naming: str | None = None) -> Decoder
     from mqsel.formats import _amqp, amqp  # noqa: PLC0415 (likewise)
 
     if naming is not None and naming not in amqp.NAMINGS:
-        raise ArgumentError(f"naming is {naming!r}: expected one of {', '.join(map(repr, amqp.NAMINGS))}")
+        raise ArgumentError(f"naming is {shortened(naming)}: expected one of {', '.join(map(repr, amqp.NAMINGS))}")
     return _amqp.AMQPDecoder(names, naming=naming)
 
 

@@ -23,7 +23,7 @@ from mqsel.machine._values cimport (
     value_own
 )
 
-from mqsel.errors import ArgumentError, PropertyTypeError, type_name
+from mqsel.errors import ArgumentError, PropertyTypeError, iterated, type_name
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqrfh2 as _mqrfh2
 
@@ -67,7 +67,7 @@ cdef class Decoder:
 
     def __cinit__(self, names, *_, **__):
         self.busy = True  # for foreign code that finds it before it is complete
-        self.names = tuple(names)
+        self.names = tuple(iterated(names, "names of properties"))
         for name in self.names:
             if not isinstance(name, str):
                 raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from mqsel.errors import ArgumentError, type_name
+from mqsel.errors import ArgumentError, shortened, type_name
 from mqsel.formats import mqmd as layout
 from mqsel.formats.jms import DELIVERY_MODES, JMS
 from mqsel.formats.mqmd import Field
@@ -75,10 +75,12 @@ def encode(
         hint = "encode it: body.encode()" if isinstance(body, str) else None
         raise ArgumentError(f"the body is a Python {type_name(body)}: expected bytes", hint=hint)
     if version not in (1, 2):
-        raise ArgumentError(f"version is {version!r}: expected 1 or 2")
+        raise ArgumentError(f"version is {shortened(version)}: expected 1 or 2")
     order = _ORDERS.get(encoding & layout.MQENC_INTEGER_MASK) if isinstance(encoding, int) else None
     if order is None:
-        raise ArgumentError(f"encoding is {encoding!r}: expected a byte order, such as 273 (big) or 546 (little)")
+        raise ArgumentError(
+            f"encoding is {shortened(encoding)}: expected a byte order, such as 273 (big) or 546 (little)"
+        )
     if ccsid not in layout.CCSIDS:
         raise unknown_ccsid(ccsid, layout.CCSIDS)
     if name_value_ccsid not in NAME_VALUE_CCSIDS:
@@ -135,15 +137,15 @@ def _field(structure: str, field: Field, value: Any, order: str, ccsid: int) -> 
     place = f"{structure} field {field.name}"
     if field.kind == "MQLONG":
         if not isinstance(value, int) or not -(1 << 31) <= value < 1 << 31:
-            raise ArgumentError(f"{place} is {value!r}: expected an integer of 32 bits")
+            raise ArgumentError(f"{place} is {shortened(value)}: expected an integer of 32 bits")
         return struct.pack(f"{order}i", value)
     if field.kind == "MQCHAR":
         if not isinstance(value, str):
-            raise ArgumentError(f"{place} is {value!r}: expected a string")
+            raise ArgumentError(f"{place} is {shortened(value)}: expected a string")
         data = _characters(place, value.ljust(field.length), ccsid)
     else:
         if not isinstance(value, bytes):
-            raise ArgumentError(f"{place} is {value!r}: expected bytes")
+            raise ArgumentError(f"{place} is {shortened(value)}: expected bytes")
         data = value.ljust(field.length, b"\0")
     if len(data) > field.length:
         over = len(data) - field.length
@@ -198,7 +200,7 @@ def _place(name: str, named: str | None, value: Any) -> tuple[list[str], str | N
             raise ArgumentError(f"{name} is a field of the message descriptor: give {path[5:]} in mqmd")
         if name == "JMSDeliveryMode":
             if value not in _DELIVERY_MODES:
-                raise ArgumentError(f"JMSDeliveryMode is {value!r}: expected 'PERSISTENT' or 'NON_PERSISTENT'")
+                raise ArgumentError(f"JMSDeliveryMode is {shortened(value)}: expected 'PERSISTENT' or 'NON_PERSISTENT'")
             named, value = "int32", _DELIVERY_MODES[value]
         return path.split("/"), named, value
     if name.startswith((JMS_PREFIX, USR_FOLDER + JMS_PREFIX, "Root.")):
@@ -213,11 +215,11 @@ def _element(name: str, path: list[str], named: str | None, value: Any) -> tuple
     """Return an element's attributes and text."""
     row = next((row for row in TYPES if row.name == named), None)
     if row is None:
-        raise ArgumentError(f"property {name!r} is {value!r}: no type of a property")
+        raise ArgumentError(f"property {name!r} is {shortened(value)}: no type of a property")
     if named == "null":
         return " xsi:nil='true'", ""
     if not isinstance(value, _CLASSES[row.kind]) or (isinstance(value, bool) and named != "boolean"):
-        raise ArgumentError(f"property {name!r} is {value!r}: no {named}")
+        raise ArgumentError(f"property {name!r} is {shortened(value)}: no {named}")
     if row.kind in ("exact", "approximate"):
         value = row.python(value)
     if row.kind == "exact" and not row.range[0] <= value <= row.range[1]:

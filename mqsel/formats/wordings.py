@@ -60,7 +60,7 @@ def _check_encoding(encoding: int) -> str:
 
 def unknown_ccsid(found: object, known: Iterable[int]) -> ArgumentError:
     *most, last = map(str, known)
-    return ArgumentError(f"ccsid is {found!r}: expected {', '.join(most)} or {last}")
+    return ArgumentError(f"ccsid is {shortened(found)}: expected {', '.join(most)} or {last}")
 
 
 def broken_json(what: str) -> PropertyTypeError:

@@ -43,7 +43,9 @@ import functools
 from collections.abc import Iterable, Mapping
 
 from mqsel.columns._answers import chunks, library
-from mqsel.errors import ArgumentError, DecodeError, ProgramError, PropertyTypeError, UndocumentedError, shortened
+from mqsel.errors import (
+    ArgumentError, DecodeError, ProgramError, PropertyTypeError, UndocumentedError, iterated, shortened
+)
 from mqsel.index.computed import computed_among
 from mqsel.language.computed import set_clock, time_of
 from mqsel.machine import wordings
@@ -933,7 +935,7 @@ cdef class DeliveryStream:
         self.skipping = skipping
         self.failures = []
         self.decode = decode
-        self.messages = iter(messages)
+        self.messages = iterated(messages, "an iterable of messages")
         pace_start(&self.pace)
         self.running = False
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
-from mqsel.errors import ArgumentError, FileError, shortened
+from mqsel.errors import ArgumentError, FileError, iterated, shortened
 from mqsel.files.framings import FORMATS, LINES, bindings, looks_like
 from mqsel.files.opening import name_of, opened
 from mqsel.files.selectors import selectors
@@ -54,7 +54,7 @@ def read(
     named = dict(columns or {})
     if not named.keys() <= set(COLUMNS):
         raise ArgumentError(f"the columns are {shortened(named)}: expected names for some of {', '.join(COLUMNS)}")
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else iterated(paths, "a path, or paths")
     return _read([name_of(one) for one in given], kind, named)
 
 

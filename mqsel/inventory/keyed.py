@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError
+from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError, iterated, shortened
 from mqsel.inventory import read
 from mqsel.inventory.entries import Entry, keys_of
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
@@ -42,7 +42,7 @@ def selector_set(
         ``key``. ArgumentError: as `read`.
     """
     if errors not in ("raise", "skip"):
-        raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+        raise ArgumentError(f"errors is {shortened(errors)}: expected 'raise' or 'skip'")
     entries = _entries(paths, kind, columns)
     used = Counter(entry.dialect for entry in entries if entry.selector is not None)
     usual = dialect or (PRESETS[used.most_common(1)[0][0]] if used else IBM_MQ)
@@ -69,7 +69,7 @@ def _entries(paths: Paths, kind: str | None, columns: Mapping[str, str] | None) 
     if isinstance(paths, (str, os.PathLike)):
         return [*read(paths, kind=kind, columns=columns)]
     listed: list[Entry] = []
-    for one in paths:
+    for one in iterated(paths, "a path, or paths and entries"):
         listed += [one] if isinstance(one, Entry) else read(one, kind=kind, columns=columns)
     return listed
 

@@ -6,7 +6,8 @@ A value that no constant tells from another has the results of that other, unles
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mqsel.language.dialect import JMS, Dialect
@@ -71,17 +72,14 @@ def clues_of(roots: Sequence[Node], texts: Sequence[str]) -> Clues:
     texts = [*texts, *[one for one in literals if isinstance(one, str)]]
     texts += [text for node, _ in nodes if isinstance(node, In) for text in node.choices]
     reads_texts = any(dialect.text_numbers == "read" for _, dialect in nodes)
-    numbers = {one for one in literals if isinstance(one, (int, float)) and not isinstance(one, bool)}
+    numbers = _held([one for one in literals if isinstance(one, (int, float)) and not isinstance(one, bool)])
     numbers |= {number for text in texts if reads_texts and (number := number_in(text)) is not None}
     numbers |= {0, *[-one for one in numbers if any(isinstance(node, Sign) for node, _ in nodes)]}
     calls = [node.name for node, _ in nodes if isinstance(node, Call)]
     is_known = not any(isinstance(node, (Arithmetic, Conversion)) for node, _ in nodes)
     if not is_known:
-        numbers |= {
-            number
-            for one in itertools.product(sorted(numbers, key=abs)[:_MANY], repeat=2)
-            for number in _combined(*one)
-        }
+        pairs = itertools.product(sorted(numbers, key=abs)[:_MANY], repeat=2)
+        numbers |= _held(number for pair in pairs for number in _combined(*pair))
         texts += [part for text in texts[:_MANY] for at in range(1, len(text)) for part in (text[:at], text[at:])]
     is_constant = "UTC" not in calls
     orders_texts = any(_orders_texts(node) for node, _ in nodes) and not reads_texts
@@ -162,6 +160,11 @@ def _parts(node: Node, dialect: Dialect) -> list[tuple[str, bool]] | None:
         return parts_of(texts[0], texts[1] if len(texts) > 1 else None, dialect)
     before, behind = [[("%", True)] * is_open for is_open in _LIKE[node.name]]
     return [*before, *[(one, False) for one in texts[0]], *behind] if texts[0] else None
+
+
+def _held(numbers: Iterable[float]) -> set[float]:
+    """Leave out integers beyond all doubles: they tell no values apart but infinities, which are tried anyway."""
+    return {one for one in numbers if isinstance(one, float) or abs(one) <= sys.float_info.max}
 
 
 def _combined(one: float, other: float) -> list[float]:

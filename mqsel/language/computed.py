@@ -95,7 +95,7 @@ def time_of(now: int | None) -> int:
 
     Raises: ArgumentError: what was given is no such time.
     """
-    if now is not None and (type(now) is not int or now < 0):
+    if now is not None and (type(now) is not int or not 0 <= now < 1 << 63):
         raise ArgumentError(f"now is {shortened(now)}: expected a time, in milliseconds since 1970")
     return time.time_ns() // 1_000_000 if now is None else now
 
@@ -324,9 +324,9 @@ class _Rules:
             return _ERR
         if self.dialect.mixed_numbers == "double":
             if float in (type(left), type(right)):
-                left, right = float(left), float(right)
+                left, right = _double(left), _double(right)
             elif Float32 in (type(left), type(right)):
-                left, right = Float32(left), Float32(right)
+                left, right = Float32(_double(left)), Float32(_double(right))
         if self.dialect.floats == "total" and isinstance(left, float):
             left, right = _rank(left), _rank(right)
         return Truth(_RELATIONS[sign](left, right))
@@ -470,17 +470,17 @@ class _Rules:
             if mismatch == "joined" and sign == "+" and isinstance(left, str):
                 return left + java_text(right)
             return {"comparison": _NO_NUMBER, "unknown": None}.get(mismatch, _ERR)
-        if sign in ("/", "%"):
-            return self.divided(sign, left, right)
-        if isinstance(left, float) or isinstance(right, float):
-            return self.floats(sign, left, right)
+        try:
+            if sign in ("/", "%"):
+                return self.divided(sign, left, right)
+            if isinstance(left, float) or isinstance(right, float):
+                return self.floats(sign, left, right)
+        except OverflowError:  # an integer without bounds
+            return _ERR
         return self.fitted(_OPERATIONS[sign](int(left), int(right)), is_long=int in (type(left), type(right)))
 
     def floats(self, sign: str, left: Any, right: Any) -> Any:
-        try:
-            found = _OPERATIONS[sign](float(left), float(right))
-        except OverflowError:
-            return _ERR
+        found = _OPERATIONS[sign](float(left), float(right))
         if self.dialect.integers == "unbounded" and not math.isfinite(found):
             return _ERR
         if self.dialect.integers == "java" and float not in (type(left), type(right)):
@@ -505,10 +505,7 @@ class _Rules:
             return _Word({1: "plus_infinity", -1: "minus_infinity", 0: "nan"}[(left > 0) - (left < 0)])
         if division != "ieee" and sign == "%":
             return (abs(left) % abs(right)) * (1 if left >= 0 else -1)
-        try:
-            ratio = _quotient(sign, left, right)
-        except OverflowError:
-            return _ERR
+        ratio = _quotient(sign, left, right)
         return ratio if self.dialect.integers != "unbounded" or math.isfinite(ratio) else _ERR
 
     # ---- texts that are read as what they are compared with
@@ -532,6 +529,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, (bool, Truth))
 
 
+def _double(number: float) -> float:
+    """Return a number as a double, an integer beyond them all as an infinity."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
 def _kind(value: Any) -> str:
     if _is_number(value):
         return "number"
@@ -552,7 +557,8 @@ def _term(value: Any) -> tuple[int, Any]:
 
 def _rank(number: float) -> tuple[float, float]:
     """Return what orders as Java's Double.compareTo does."""
-    return (math.inf, 1.0) if math.isnan(number) else (float(number), math.copysign(0.5, number))
+    double = _double(number)
+    return (math.inf, 1.0) if math.isnan(double) else (double, math.copysign(0.5, double))
 
 
 def java_text(value: Any) -> str:

@@ -133,10 +133,10 @@ class Dialect(_Choices):
             for (name, allowed), choice in zip(CHOICES.items(), chosen, strict=True):
                 if choice not in allowed:
                     expected = " or ".join(map(repr, allowed))
-                    raise ArgumentError(f"dialect field {name} is {choice!r}: expected {expected}")
+                    raise ArgumentError(f"dialect field {name} is {shortened(choice)}: expected {expected}")
         limit = self.max_length
         if limit is not None and (type(limit) is not int or not 0 < limit < 1 << 32):
-            raise ArgumentError(f"dialect field max_length is {limit!r}: expected a positive integer or None")
+            raise ArgumentError(f"dialect field max_length is {shortened(limit)}: expected a positive integer or None")
 
     def replace(self, **changes: Any) -> "Dialect":
         """Return the same dialect with other choices in some fields.

@@ -38,7 +38,10 @@ def quote(value: object, dialect: Dialect | str = IBM_MQ) -> str:
         raise ArgumentError(f"{what} has no literal: expected a bool, a finite number, a str or bytes", hint=hint)
     plain = {"boolean": bool, "exact": int, "approximate": float, "string": str.__str__, "bytes": bytes}[kind](value)  # type: ignore[operator]
     literal = Literal(kind, plain)
-    text = unparse(literal, chosen)
+    try:
+        text = unparse(literal, chosen)
+    except ValueError:  # an int of more than 4,300 digits has none
+        text = ""
     if not _is_read_as(text, literal, chosen):
         raise ArgumentError(
             f"{shortened(value)} has no literal in {chosen!r}",

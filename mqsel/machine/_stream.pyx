@@ -15,7 +15,7 @@ from libc.stdlib cimport free
 
 from mqsel.machine._vm cimport *
 
-from mqsel.errors import DecodeError, PropertyTypeError
+from mqsel.errors import DecodeError, PropertyTypeError, iterated
 from mqsel.machine import wordings
 
 cdef extern from *:
@@ -110,7 +110,7 @@ cdef class Selection:
         self.frame = machine.frame_take()
         # Raw messages are decoded one by one: the machine cannot go through a list of them by itself.
         self.indexed = decode is None and (PyList_CheckExact(messages) or PyTuple_CheckExact(messages))
-        self.messages = messages if self.indexed else iter(messages)
+        self.messages = messages if self.indexed else iterated(messages, "an iterable of messages")
         pace_start(&self.pace)
         self.running = False
 

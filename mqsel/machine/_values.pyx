@@ -21,7 +21,7 @@ from libc.string cimport strspn
 
 from collections.abc import Mapping
 
-from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.errors import ArgumentError, PropertyTypeError, shortened
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
 from mqsel.values import TYPE_NAMES as _TYPES
@@ -435,7 +435,7 @@ cdef class Record:
         """Return the position of a property in the schema."""
         place = self.places.get(name) if isinstance(name, str) else None
         if place is None:
-            raise ArgumentError(f"the schema of this record has no {name!r}")
+            raise ArgumentError(f"the schema of this record has no {shortened(name)}")
         return place
 
     def as_tuple(self) -> tuple:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import mqsel
-from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.contract import Contract, Property
 from mqsel.analysis.compare.gaps import gap
 from mqsel.analysis.lint import lint
 from mqsel.logic.sets import Texts
@@ -256,6 +256,7 @@ def test_bounds_of_a_contract(kind: str) -> None:
         ({"a": {"greatest": math.nan}}, "the bound nan for a: expected a number"),
         ({"a": {"values": [2**63]}}, "lists 9223372036854775808 for a: expected a value"),
         ({5: "string"}, "the contract has 5 for a name: expected a str"),
+        ({"a": Property(("int3",))}, "the type 'int3' for a"),
     ],
 )
 def test_what_no_contract_says(given: Any, message: str) -> None:
@@ -314,6 +315,23 @@ def test_a_contract_of_messages_is_kept_by_each() -> None:
 
         assert again.as_dict() == contract.as_dict()
         assert [one for one in messages if contract.breaches(one) or again.breaches(one)] == []
+
+
+def test_a_contract_takes_what_messages_hold() -> None:
+    """A value is of the type that it has in a message, as `matches` reads it."""
+
+    class Text(str):
+        __slots__ = ()
+
+    contract = Contract({"a": "bytes", "b": ["x"], "c": "int64"})
+    held = {"a": bytearray(b"a"), "b": Text("x"), "c": None}
+
+    assert contract.breaches(held) == []
+    assert [one.sentence for one in contract.breaches({"a": memoryview(b"a"), "b": Text("y"), "c": bytearray()})] == [
+        "b is 'y': expected one of 'x'",
+        "c is bytes: expected int64",
+    ]
+    assert Contract.of([held]).as_dict() == Contract.of([{"a": b"a", "b": "x"}]).as_dict()
 
 
 # ---- lint ------------------------------------------------------------------------------------------------------------

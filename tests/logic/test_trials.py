@@ -14,6 +14,7 @@ from products.test_products import COLUMNS, _measured
 import mqsel
 from mqsel.errors import SelectorError
 
+BEYOND = "1" + "0" * 400
 # A preset, two selectors, and how they are related.
 RELATED = [
     ("ARTEMIS", "5 <> a", "NOT (5 = a)", "equal"),
@@ -34,6 +35,10 @@ RELATED = [
     ("RABBITMQ", "a LIKE '__'", "a LIKE '_'", "disjoint"),
     ("RABBITMQ", "a LIKE '__'", "b IS NULL", "overlapping"),
     ("QPID_BROKER_J", "NOT (s <> 5)", "n = -+ s", "overlapping"),
+    # Integers beyond all doubles tell infinities apart, and nothing else.
+    ("RABBITMQ", f"a > {BEYOND}", "a = 5", "disjoint"),
+    ("RABBITMQ", f"a > {BEYOND}", "a > 5", "a within b"),
+    ("RABBITMQ", f"a + {BEYOND} > 5", "a = 5", "overlapping"),
     # What one property may be, the other must be, too.
     ("ACTIVEMQ", "n LIKE '%\nb'", "a = n", "overlapping"),
 ]

@@ -24,9 +24,10 @@ from mqsel.analysis.compare import (
 from mqsel.analysis.compare.contract import PRESENT, Contract
 from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.analysis.explain import message_code
-from mqsel.errors import SelectorError
+from mqsel.errors import ArgumentError, SelectorError, iterated, shortened
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
+from mqsel.language.selector import as_text
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.formulas import Formula, Leaf, leaves
 from mqsel.logic.needs import needs
@@ -174,14 +175,19 @@ def audit(
 
     Raises: ArgumentError, SelectorError: of the dialect, and of what messages are like.
     """
+    if destinations is not None and not isinstance(destinations, Mapping):
+        raise ArgumentError(f"destinations are {shortened(destinations)}: expected a mapping of keys to names")
     usual = as_dialect(dialect)
     contract = contract_of(given, usual)
     invalid: list[tuple[str, SelectorError]] = []
     texts: dict[tuple[str, Dialect], list[str]] = {}
     total = 0
-    for key, text, *own in selectors:
+    for pair in iterated(selectors, "pairs of a key and a selector"):
+        if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
+            raise ArgumentError(f"found {shortened(pair)}: expected a key, a selector, and perhaps its dialect")
         total += 1
-        texts.setdefault((text, own[0] if own else usual), []).append(key)
+        key, text, *own = pair
+        texts.setdefault((as_text(text), as_dialect(own[0]) if own else usual), []).append(key)
     entries: list[_Entry] = []
     every: dict[str, list[Known]] = {}
     spelled: dict[str, str] = {}

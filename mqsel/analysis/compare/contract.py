@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.analysis.explain.account import Held, take_column
 from mqsel.columns.lookup import column_of, laid_out, names_of, type_of
-from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError, quoted, shortened, type_name
+from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError, iterated, quoted, shortened, type_name
 from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import plain, typed
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -34,6 +34,7 @@ from mqsel.logic.normal import true_of
 from mqsel.logic.sets import NOTHING, PROPERTY, Floats, Values, has_value, unite
 from mqsel.logic.solver import Message
 from mqsel.logic.solver.domains import only
+from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_SYNONYMS, MQMD_TYPES, by_casefold, look_up, spellings
@@ -172,7 +173,7 @@ class Contract:
         selector: str = "",
         dialect: Dialect | str = IBM_MQ,
     ) -> None:
-        if not isinstance(properties or {}, Mapping):
+        if properties is not None and not isinstance(properties, Mapping):
             raise ArgumentError(f"properties are {shortened(properties)}: expected a mapping of names")
         self.properties = {name: _property(name, one) for name, one in (properties or {}).items()}
         self.others = others
@@ -196,7 +197,7 @@ class Contract:
             values: whether it lists values and bounds; otherwise types and presence alone.
         """
         seen = Observed()
-        for message in messages:
+        for message in iterated(messages, "an iterable of messages"):
             seen.take(message)
         return seen.contract(values=values)
 
@@ -206,6 +207,8 @@ class Contract:
 
         Raises: FileError: it cannot be read. ArgumentError: it is no contract.
         """
+        if not isinstance(path, (str, os.PathLike)):
+            raise ArgumentError(f"the contract is {shortened(path)}: expected a path")
         name = os.fspath(path)
         try:
             found = json.loads(Path(name).read_text(encoding="utf-8-sig"))
@@ -318,7 +321,8 @@ class Contract:
     def breaches(self, message: Mapping[str, Any], naming: str = "mqi") -> list[Breach]:
         """Return how a message breaks the contract; nothing where it keeps it."""
         found = []
-        names = {spellings(name, naming)[0]: value for name, value in message.items() if value is not None}
+        held = {name: value for name, value in _held(message) if value is not None}
+        names = {spellings(name, naming)[0]: value for name, value in held.items()}
         for name, said in self.properties.items():
             if said.required and spellings(name, naming)[0] not in names:
                 found.append(Breach(name, "missing", f"{name} is missing"))
@@ -352,8 +356,8 @@ def _property(name: Any, given: Any) -> Property:
     """
     if not isinstance(name, str):
         raise ArgumentError(f"the contract has {shortened(name)} for a name: expected a str")
-    if isinstance(given, Property):
-        return given
+    if isinstance(given, Property):  # of a pickle, too
+        given = dict(zip(_FIELDS, given, strict=True))
     if isinstance(given, str):
         given = {"type": given}
     if isinstance(given, (list, tuple, set, frozenset)):
@@ -438,6 +442,21 @@ def _is_same(name: str, field: str) -> Formula:
 # ---- of messages -----------------------------------------------------------------------------------------------------
 
 
+def _held(message: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    """Return names and values of a message, each of the class of its type.
+
+    Raises: PropertyTypeError: a value that no property can have. ArgumentError: it is no message.
+    """
+    if not isinstance(message, Mapping):
+        raise ArgumentError(f"found {shortened(message)}: expected a mapping of names to values")
+    values = [*message.values()]
+    if all(type(name) is str for name in message) and all(type(value) in CLASS_NAMES for value in values):
+        return zip(message, values, strict=True)
+    record = Record([*message])
+    record.fill(values)
+    return zip(record.keys(), record.as_tuple(), strict=True)
+
+
 class Observed:
     """What messages were like: counts that add up.
 
@@ -462,13 +481,7 @@ class Observed:
 
         Raises: PropertyTypeError: it has a value that no property can have.
         """
-        for name, value in message.items():
-            if type(value) not in CLASS_NAMES:
-                raise PropertyTypeError(
-                    f"property '{name}' is a Python {type_name(value)}: expected a value of a property",
-                    name=name,
-                    value_type=type_name(value),
-                )
+        for name, value in _held(message):
             if isinstance(value, float) and math.isnan(value):
                 self.with_nan.add(name)
             if value is not None:

@@ -10,7 +10,7 @@ from mqsel.analysis.compare import Given, Known, contract_of, taken
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.writing import written
 from mqsel.analysis.explain import message_code
-from mqsel.errors import ArgumentError
+from mqsel.errors import ArgumentError, iterated, shortened
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.logic.formulas import Formula, all_of
 from mqsel.logic.sets import PROPERTY, Values
@@ -56,9 +56,11 @@ def gap(
 
     Raises: SelectorError, ArgumentError: as `relation` does.
     """
-    if isinstance(selectors, (str, Machine)) or not hasattr(type(selectors), "__iter__"):
+    if isinstance(selectors, (str, Machine)):
         raise ArgumentError("gap has many selectors: expected a list of them")
-    read = [taken(one, dialect) for one in selectors]
+    if type(work) is not int:
+        raise ArgumentError(f"work is {shortened(work)}: expected a number")
+    read = [taken(one, dialect) for one in iterated(selectors, "a list of selectors")]
     apart = {(one.selector.text, one.selector.dialect): one for one in read}
     return gap_of([*apart.values()], contract_of(given, dialect), work=work)
 

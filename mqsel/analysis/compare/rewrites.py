@@ -188,7 +188,10 @@ def _is_scaled(node: Node) -> bool:
 
 def _folded(node: Node) -> Node | None:
     """`x > 2 * 3`: `x > 6`."""
-    return mapped(node, lambda one: fold_constants(one) if isinstance(one, (Arithmetic, Sign)) else one)
+    try:
+        return mapped(node, lambda one: fold_constants(one) if isinstance(one, (Arithmetic, Sign)) else one)
+    except OverflowError:  # an integer that no target holds
+        return None
 
 
 def _constant(node: Node) -> Node | None:
