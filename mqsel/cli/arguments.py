@@ -224,11 +224,7 @@ Run = Callable[[argparse.Namespace], int]
 def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> argparse.ArgumentParser:
     """Add a command."""
     made: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=text,
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=epilog,
-        formatter_class=Help,
+        name, help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=epilog, formatter_class=Help
     )
     made.add_argument(
         "--color",

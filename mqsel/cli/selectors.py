@@ -105,12 +105,7 @@ def add_selectors(made: argparse.ArgumentParser) -> None:
     made.add_argument("given", metavar="PATH|SELECTOR", nargs="*", help="files and folders, or selectors; see below")
     made.set_defaults(rest="given")
     made.add_argument(
-        "-e",
-        dest="selectors",
-        metavar="SELECTOR",
-        action="append",
-        default=[],
-        help="a selector in any case",
+        "-e", dest="selectors", metavar="SELECTOR", action="append", default=[], help="a selector in any case"
     )
     made.add_argument("--file", metavar="PATH", nargs="+", action="extend", default=[], help="a path in any case")
     add_inventory(made)

@@ -231,13 +231,7 @@ def _whole(source: Source, node: Node, grammar: str) -> Any:
 
 
 _CONVERT: dict[str, dict[str, _Convert]] = {
-    "json": {
-        "document": _whole,
-        "object": _table,
-        "array": _list,
-        "string": _quoted("json"),
-        "ERROR": _table,
-    },
+    "json": {"document": _whole, "object": _table, "array": _list, "string": _quoted("json"), "ERROR": _table},
     "yaml": {
         "stream": _whole,
         "block_mapping": _table,

@@ -76,16 +76,7 @@ from mqsel.logic.formulas import (
     ladder,
     outcomes_of,
 )
-from mqsel.logic.sets import (
-    NOTHING,
-    NUMBERS,
-    PROPERTY,
-    Floats,
-    Pattern,
-    Texts,
-    Values,
-    outside,
-)
+from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Floats, Pattern, Texts, Values, outside
 from mqsel.values import KINDS, Truth
 
 if not cython.compiled:

@@ -289,7 +289,9 @@ class Contract:
         """
         names = [*names]
         spelled = by_casefold(names) if naming == "folded" else {}
-        read = dict.fromkeys([*names, *(spelled.get(one.casefold(), one) for one in self._names(naming))])
+        own = [spellings(name, naming)[0] for name, one in self.properties.items() if one.required]
+        own += () if self.selector is None else self.selector.names.values()
+        read = dict.fromkeys([*names, *(spelled.get(one.casefold(), one) for one in own)])
         formulas = [] if self.selector is None else [self._true]
         allowed: dict[str, Values] = {}
         for name in read:
@@ -309,11 +311,6 @@ class Contract:
             return self.selector is None or self._machine.matches(message)
 
         return formulas, allows
-
-    def _names(self, naming: str) -> list[str]:
-        own = [] if self.selector is None else [*self.selector.names.values()]
-        required = [spellings(name, naming)[0] for name, one in self.properties.items() if one.required]
-        return [*required, *own]
 
     def breaches(self, message: Mapping[str, Any], naming: str = "mqi") -> list[Breach]:
         """Return how a message breaks the contract; nothing where it keeps it."""

@@ -13,13 +13,7 @@ from typing import Any, NamedTuple
 
 from mqsel.analysis.explain import NEVER
 from mqsel.analysis.explain.change import in_words, listed, never_selects
-from mqsel.analysis.explain.near import (
-    failed,
-    missing_is_not_unequal,
-    near_text,
-    nearest,
-    wanted_texts,
-)
+from mqsel.analysis.explain.near import failed, missing_is_not_unequal, near_text, nearest, wanted_texts
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, In, IsNull, Like, Node, Not, Or, children, quote, sign_of, unparse
 from mqsel.language.selector import Selector

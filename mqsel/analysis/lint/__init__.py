@@ -20,19 +20,7 @@ from mqsel.errors import SelectorError, Span, cut_piece
 from mqsel.language import nodes
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.nodes import (
-    And,
-    Between,
-    Comparison,
-    Computed,
-    In,
-    IsNull,
-    Like,
-    Node,
-    Not,
-    Or,
-    unparse,
-)
+from mqsel.language.nodes import And, Between, Comparison, Computed, In, IsNull, Like, Node, Not, Or, unparse
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, as_text, read_selector
 from mqsel.logic.formulas import All, Formula, fold

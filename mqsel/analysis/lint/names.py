@@ -17,15 +17,7 @@ from mqsel.errors import Span, quoted
 from mqsel.language.dialect import core_of
 from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
 from mqsel.language.lexer import dashes
-from mqsel.language.nodes import (
-    Comparison,
-    Identifier,
-    In,
-    Like,
-    Literal,
-    Node,
-    quote,
-)
+from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
 from mqsel.language.operators import MINUS_IS_NO_COMMENT
 from mqsel.language.pattern import segments
 from mqsel.names import (
