@@ -123,7 +123,8 @@ class Property(NamedTuple):
             pairs = [(CLASS_NAMES[type(one)], _bare(plain(one))) for one in self.values]
             usual = self.types[0] if is_one else ""
             found["values"] = [one if kind in (usual, *_WRITTEN) else {kind: one} for kind, one in pairs]
-        found |= {name: getattr(self, name) for name in ("least", "greatest") if getattr(self, name) is not None}
+        bounds = [(name, getattr(self, name)) for name in ("least", "greatest")]  # JSON has no infinite number
+        found |= {name: bound for name, bound in bounds if bound is not None and math.isfinite(bound)}
         return found | {name: True for name in ("nan", "required") if getattr(self, name)}
 
 

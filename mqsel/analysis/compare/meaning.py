@@ -49,9 +49,9 @@ from mqsel.language.optimizer import optimize
 from mqsel.language.pattern import is_simple, wildcards
 from mqsel.language.selector import Selector, read_anew, read_selector
 from mqsel.language.settle import settled
-from mqsel.logic.formulas import Formula, Leaf, Relation, all_of, any_of, complement, leaf, leaves
-from mqsel.logic.normal import ALL_PARTS, NEVER, TRUTHS, All, Writer, normal
-from mqsel.logic.normal import Any as AnyOf
+from mqsel.logic.formulas import NEVER, All, Formula, Leaf, Relation, all_of, any_of, complement, leaf, leaves
+from mqsel.logic.formulas import Any as AnyOf
+from mqsel.logic.normal import ALL_PARTS, TRUTHS, Writer, normal
 from mqsel.logic.sets import NUMBERS, PROPERTY, outside
 from mqsel.logic.solver import Message, Witness, find
 from mqsel.machine._vm import Machine
