@@ -240,12 +240,9 @@ def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:
     yield from (_of_missing(told, one) for one in first)
     yield from [*types, *values] if count.mismatched >= (count.false if wanted else count.true) else [*values, *types]
     yield from (_of_missing(told, one) for one in missing if one not in first)
-    if missing and count.unknown and _is_negative(node, wanted=wanted):
+    is_negative = not wanted or getattr(node, "negated", getattr(node, "operator", "") == "<>")
+    if missing and count.unknown and is_negative:
         yield missing_is_not_unequal(missing[0].name)
-
-
-def _is_negative(node: Node, *, wanted: bool) -> bool:
-    return not wanted or bool(getattr(node, "negated", getattr(node, "operator", "") == "<>"))
 
 
 def _kind(type_name: str) -> str:

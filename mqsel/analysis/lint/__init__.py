@@ -7,6 +7,7 @@ syntax*; the README of this folder lists the rules. It is longer than 500 lines 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from mqsel.errors import SelectorError, Span, cut_piece
 from mqsel.language import nodes
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.nodes import And, Between, Comparison, Computed, In, IsNull, Like, Node, Not, Or, unparse
+from mqsel.language.nodes import And, Between, Comparison, Computed, In, IsNull, Like, Not, Or, unparse
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, as_text, read_selector
 from mqsel.logic.formulas import All, Formula, fold
@@ -614,12 +615,15 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*pieces, text[at:]])
 
 
+_CONDITIONS = (And, Or, Not, Comparison, Between, In, Like, IsNull)
+
+
 def _around(found: Found, selector: Selector) -> Span:
     """Return where the smallest condition stands that edits are part of."""
     first, last = found.edits[0].span[0], found.edits[-1].span[1]
     # Children stand before their parents.
-    around = (one.span for one in selector.order if one.span[0] <= first and last <= one.span[1] and _is_condition(one))
-    return next(around, (0, len(selector.text)))
+    conditions = (one.span for one in selector.order if isinstance(one, _CONDITIONS))
+    return next((span for span in conditions if span[0] <= first and last <= span[1]), (0, len(selector.text)))
 
 
 def _is_safe(found: Found, selector: Selector) -> bool:
@@ -646,20 +650,14 @@ def _is_safe(found: Found, selector: Selector) -> bool:
     return numbers[0] == numbers[1]
 
 
-def _is_condition(node: Node) -> bool:
-    return isinstance(node, (And, Or, Not, Comparison, Between, In, Like, IsNull))
-
-
 def _number(formula: Formula, known: dict[object, int]) -> int:
     """Number a formula: equal ones alike, whatever the order of their parts and however often one is said."""
 
     def numbered(key: object) -> int:
         return known.setdefault(key, len(known))
 
-    def joined(connective: type) -> Callable[[Sequence[int]], int]:
-        def of_parts(parts: Sequence[int]) -> int:
-            return parts[0] if len({*parts}) == 1 else numbered((connective, frozenset(parts)))
+    def joined(connective: type, parts: Sequence[int]) -> int:
+        return parts[0] if len({*parts}) == 1 else numbered((connective, frozenset(parts)))
 
-        return of_parts
-
-    return fold(formula, numbered, joined(All), joined(AnyOf))
+    number: int = fold(formula, numbered, functools.partial(joined, All), functools.partial(joined, AnyOf))
+    return number

@@ -41,8 +41,6 @@ _HEADER_KINDS = {
     "mqi": {**_JMS_KINDS, **{DESCRIPTOR + field: kind for field, kind in _FIELD_KINDS.items()}},
     "jms": _JMS_KINDS,
     "any": _JMS_KINDS,
-    "sections": {},
-    "folded": {},
 }
 
 
@@ -63,7 +61,7 @@ def mixed_kinds(structure: Structure) -> Iterator[Found]:
 
 
 def header_kind(structure: Structure) -> Iterator[Found]:
-    headers = _HEADER_KINDS[structure.selector.dialect.headers]
+    headers = _HEADER_KINDS.get(structure.selector.dialect.headers, {})
     for name, kinds in structure.remarks.expected.items():
         # What JMSDeliveryMode can be is said by another rule.
         if name in headers and kinds and headers[name] not in kinds and name != "JMSDeliveryMode":
@@ -154,9 +152,8 @@ def header_prefix(structure: Structure) -> Iterator[Found]:
 
 
 def no_number(structure: Structure) -> Iterator[Found]:
-    for name in structure.selector.names:
-        if name.lower() in NO_NUMBERS:
-            yield Found(spans(name, structure)[0], (name,))
+    names = [name for name in structure.selector.names if name.lower() in NO_NUMBERS]
+    yield from [Found(spans(name, structure)[0], (name,)) for name in names]
 
 
 def name_alone(structure: Structure) -> Iterator[Found]:

@@ -309,7 +309,7 @@ def _outside(header: str, operator: str, literal: Literal, selector: Selector) -
     shown = quoted(quote(value)) if isinstance(value, str) else str(value)
     is_equality = operator in _EQUALITIES
     if header == "JMSMessageID" and isinstance(value, str) and is_equality:
-        beginning, words = _MESSAGE_IDS[selector.dialect.headers]
+        beginning, words = _MESSAGE_IDS.get(selector.dialect.headers, _ANY_ID)
         return None if beginning.match(value) else Found(literal.span, (header, shown, words))
     possible, words = _DOMAINS.get(header, ((), ""))
     # TIBCO has a third mode. No page says what selectors call it.
@@ -328,10 +328,6 @@ _ANY_ID = (re.compile("ID:"), "a text that begins with ID:")
 # What identifiers of messages look like; the queue manager makes them of 24 bytes.
 _MESSAGE_IDS = {
     "mqi": (re.compile("ID:[0-9A-Fa-f]{48}\\Z"), "a text of ID: and 48 hexadecimal digits"),
-    "jms": _ANY_ID,
-    "any": _ANY_ID,
-    "sections": _ANY_ID,
-    "folded": _ANY_ID,
 }
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=timezone.utc)
