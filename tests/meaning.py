@@ -14,7 +14,9 @@ from products.typed import product_of, value
 from mqsel.language import nodes
 from mqsel.language.dialect import Dialect
 from mqsel.logic import normal
-from mqsel.logic.normal import All, Compared, Formula, Leaf, Normal, Relation, Values
+from mqsel.logic.formulas import All, Compared, Formula, Leaf, Relation
+from mqsel.logic.normal import Normal
+from mqsel.logic.sets import Values
 from mqsel.names import spellings
 
 PARTS = {"TRUE": "true", "FALSE": "false", "ERR": "error", "UNKNOWN": "unknown"}  # of a normal form

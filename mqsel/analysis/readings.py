@@ -97,13 +97,12 @@ def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect) -> t
     for name in needed if len(needed) > 2 else ():
         fewer = [one for one in needed if one != name]
         needed = fewer if suffice(fewer) else needed
-    return tuple([_reading(name, a, b) for name in needed])
-
-
-def _reading(name: str, a: Dialect, b: Dialect) -> Reading:
-    choices = getattr(a, name), getattr(b, name)
-    meanings, sources = zip(*[dialects.reading(name, choice) for choice in choices], strict=True)
-    return Reading(name, (str(choices[0]), str(choices[1])), meanings, sources)
+    found = []
+    for name in needed:
+        choices = getattr(a, name), getattr(b, name)
+        meanings, sources = zip(*[dialects.reading(name, choice) for choice in choices], strict=True)
+        found.append(Reading(name, (str(choices[0]), str(choices[1])), meanings, sources))
+    return tuple(found)
 
 
 def peculiar(text: str, message: Mapping[str, Any], dialect: Dialect, truth: Truth) -> str:

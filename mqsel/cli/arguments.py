@@ -16,7 +16,7 @@ from mqsel.files.framings import FORMATS, FRAMINGS
 from mqsel.files.opening import is_queue, nameable, unfolded
 from mqsel.formats.jsonl import object_from_json
 from mqsel.formats.records import SCHEMAS
-from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect, as_dialect
+from mqsel.language.dialect import PRESETS, Dialect, as_dialect
 from mqsel.language.selector import read_selector
 from mqsel.values import TYPE_NAMES
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 3  # files that a hint names
 KEYED = "selectors by key"
-_NAME = re.compile(r"\s*[\w$.]*\s*")
 _LINES = 20  # of a file, by which it is known to have selectors
 _WIDEST = 118  # columns of a paragraph of help
 _QUEUES = """\
@@ -135,16 +134,12 @@ def is_selector(text: str, dialect: Dialect) -> bool:
 
 
 def holds_selectors(start: bytes) -> str:
-    """Return what selectors the first lines of a file are: by key, or alone; empty where they are something else.
+    """Return what selectors the first lines of a file are: by key, or alone; empty where they are something else."""
+    from mqsel.inventory.recognition import most  # noqa: PLC0415 (for errors alone)
 
-    The name of a property alone is no evidence: most words are such names.
-    """
     lines = [line for line in start.decode("utf-8", "replace").splitlines()[:_LINES] if line.strip()]
     texts = [line.partition("\t")[2] for line in lines]
-    for what, found in ((KEYED, texts), ("selectors", lines)):
-        if sum(not _NAME.fullmatch(text) and is_selector(text, IBM_MQ) for text in found) * 2 > len(lines):
-            return what
-    return ""
+    return KEYED if most(texts) else "selectors" if most(lines) else ""
 
 
 def refuse_place(text: str, expected: str, advice: str, dialect: Dialect) -> None:
@@ -225,11 +220,7 @@ Run = Callable[[argparse.Namespace], int]
 def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> argparse.ArgumentParser:
     """Add a command."""
     made: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=text,
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=epilog,
-        formatter_class=Help,
+        name, help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=epilog, formatter_class=Help
     )
     made.add_argument(
         "--color",

@@ -58,7 +58,10 @@ def over_files(
     is_valid = [*map(len, read)] == [len(old), len(new)]
     if not read[0] and not read[1]:
         raise MqselError("no selector is left")
-    sets = [_set(many) for many in read]
+    sets = [
+        SelectorSet({key: compiled(one.selector.text, dialect=one.selector.dialect) for key, one in many.items()})
+        for many in read
+    ]
     ask = Ask(format=arguments.format or "json", types=types_of(arguments))
     desk = _Desk(ask)
     arguments.files = files
@@ -91,12 +94,6 @@ def _known(key: str, one: Given) -> Known | None:
     except SelectorError as error:
         complain_of(one, error, key)
         return None
-
-
-def _set(known: Mapping[str, Known]) -> SelectorSet[str]:
-    usual = next((one.selector.dialect for one in known.values()), IBM_MQ)
-    pairs = {key: compiled(one.selector.text, dialect=one.selector.dialect) for key, one in known.items()}
-    return SelectorSet(pairs, dialect=usual)
 
 
 def _show(key: str, change: SelectionChange, *, as_json: bool) -> None:

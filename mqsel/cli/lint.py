@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from mqsel.analysis.lint import RULES, Finding, fixed
-from mqsel.analysis.lint.findings import NOTE, Edit
+from mqsel.analysis.lint.findings import NOTE
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.choice import RuleChoice, add_choice, known_as
@@ -250,7 +250,11 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
                     {"physicalLocation": {"artifactLocation": location, "region": _region(start, finding.span)}}
                 ],
             }
-            texts = [_in_file(start, edit) for edit in finding.edits]
+            written = None if start.entry is None else start.entry.text
+            texts = [
+                edit.text if written is None else replacement(written, FileEdit(*edit.span, edit.text))
+                for edit in finding.edits
+            ]
             if texts and None not in texts:
                 replacements = [
                     {"deletedRegion": _region(start, edit.span), "insertedContent": {"text": text}}
@@ -281,13 +285,6 @@ def _notification(reason: str, level: str, location: dict[str, Any], at: tuple[i
     region = {"startLine": at[0], "startColumn": at[1]}
     place = {"physicalLocation": {"artifactLocation": location, "region": region}}
     return {"level": level, "message": {"text": reason}, "locations": [place]}
-
-
-def _in_file(one: Given, edit: Edit) -> str | None:
-    """Return what an edit writes into the file of a selector; None where that is not in one place."""
-    if one.entry is None or one.entry.text is None:
-        return edit.text
-    return replacement(one.entry.text, FileEdit(*edit.span, edit.text))
 
 
 def _region(one: Given, span: tuple[int, int]) -> dict[str, int]:

@@ -90,7 +90,8 @@ def _migrate(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json(_in_json(rows[-1]))
         else:
-            _show(rows[-1], names[0])
+            for line in _lines(rows[-1], names[0]):
+                print(folded(visible(line), width_of(sys.stdout), " " * 6))
     if not arguments.json:
         for line in _summary(rows):
             say(line)
@@ -122,12 +123,6 @@ def _in_json(row: _Row) -> dict[str, Any]:
 
 
 # ---- for the terminal ------------------------------------------------------------------------------------------------
-
-
-def _show(row: _Row, target: str) -> None:
-    width = width_of(sys.stdout)
-    for line in _lines(row, target):
-        print(folded(visible(line), width, " " * 6))
 
 
 def _lines(row: _Row, target: str) -> Iterator[str]:
@@ -181,27 +176,19 @@ def _reasons(rows: list[_Row]) -> list[tuple[tuple[str, str], int]]:
 
 # ---- for people who open files ---------------------------------------------------------------------------------------
 
-# What a verdict means, and whether it is one that people hope for.
+# Whether a verdict is one that people hope for, and what it means.
 _ABOUT_VERDICTS = {
-    "same": ("can be used as they are: proved", "good"),
-    "translated": ("have a translation: proved", "good"),
-    "differs": ("select other messages, and no translation was found", "bad"),
-    "refused": ("use something that the product does not have", "bad"),
-    "not decided": ("have to be looked at: no difference was found, and no proof", "text"),
+    "same": ("good", "can be used as they are: proved"),
+    "translated": ("good", "have a translation: proved"),
+    "differs": ("bad", "select other messages, and no translation was found"),
+    "refused": ("bad", "use something that the product does not have"),
+    "not decided": ("text", "have to be looked at: no difference was found, and no proof"),
 }
 
 
 def _tables(rows: list[_Row], names: list[str]) -> Iterator[page.PageTable]:
     counts = Counter(row.found.verdict for row in rows)
-    yield page.PageTable(
-        "",
-        ("Selectors", "Verdict", "What it means"),
-        [
-            [[("text", f"{counts[verdict]:,}")], [(kind, verdict)], [("text", about)]]
-            for verdict, (about, kind) in _ABOUT_VERDICTS.items()
-            if counts[verdict]
-        ],
-    )
+    yield page.counted(("Selectors", "Verdict", "What it means"), counts, _ABOUT_VERDICTS)
     reasons = _reasons(rows)
     if reasons:
         yield page.PageTable(
@@ -220,6 +207,6 @@ def _cells(row: _Row, target: str) -> Iterator[page.Cell]:
     one, found = row
     key = "" if one.entry is None else f"{one.entry.key} {one.entry.destination}".strip()
     yield [("text", part) for part in (key, one.where) if part]
-    yield [(_ABOUT_VERDICTS[found.verdict][1], found.verdict)]
+    yield [(_ABOUT_VERDICTS[found.verdict][0], found.verdict)]
     yield [("old", one.text), ("new", found.text)] if found.verdict == "translated" else [("code", one.text)]
     yield [("text", line) for line in _details(found, target)]

@@ -7,7 +7,7 @@ sign that means something is a character reference, which no dialect of it takes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -42,6 +42,16 @@ class PageTable(NamedTuple):
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
+
+
+def counted(head: Sequence[str], counts: Mapping[str, int], meant: Mapping[str, tuple[str, str]]) -> PageTable:
+    """Return the table of how many have each verdict, of which *meant* has the kind of line and what it means."""
+    rows = [
+        [[("text", f"{counts[verdict]:,}")], [(kind, verdict)], [("text", about)]]
+        for verdict, (kind, about) in meant.items()
+        if counts[verdict]
+    ]
+    return PageTable("", head, rows)
 
 
 def html(title: str, tables: Iterable[PageTable]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mqsel.analysis.compare import Known, Related, satisfied, taken
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import in_words
-from mqsel.cli.page import Cell, PageTable
+from mqsel.cli.page import Cell, PageTable, counted
 from mqsel.cli.selectors import Given
 from mqsel.errors import SelectorError
 
@@ -67,15 +67,7 @@ def reviewed(rows: Sequence[ReviewRow], contract: Contract | None) -> Iterator[P
     """Yield the tables: how many keys have each verdict, and each key that is not unchanged."""
     found = [(row, row.verdict) for row in rows]
     counts = {verdict: sum(one == verdict for _, one in found) for verdict in _VERDICTS}
-    yield PageTable(
-        "",
-        ("Keys", "Change", "What it means"),
-        [
-            [[("text", f"{counts[verdict]:,}")], [(kind, verdict)], [("text", about)]]
-            for verdict, (kind, about) in _VERDICTS.items()
-            if counts[verdict]
-        ],
-    )
+    yield counted(("Keys", "Change", "What it means"), counts, _VERDICTS)
     order = [*_VERDICTS]
     listed = sorted([one for one in found if one[1] != "unchanged"], key=lambda one: order.index(one[1]))
     if listed:

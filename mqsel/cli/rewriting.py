@@ -72,7 +72,10 @@ def rewrite(
         if made.changed and do == WRITE:
             again = document.again(made.data)
             for number, at in zip(numbers, places, strict=True):
-                outcome.after[number] = _now(outcome.after[number], again[at])
+                one, entry = outcome.after[number], again[at]
+                entry = entry._replace(dialect=one.entry.dialect if one.entry is not None else entry.dialect)
+                text = one.text if entry.selector is None else entry.selector
+                outcome.after[number] = one._replace(where=place_in_words(entry), text=text, entry=entry)
         changed, refused = outcome.changed + len(made.changed), outcome.refused + len(made.refused)
         outcome = outcome._replace(changed=changed, refused=refused)
     return outcome
@@ -100,13 +103,6 @@ def _rewritten(document: Document, changes: list[tuple[Given, str]], *, is_layou
 
 def _identity(entry: Entry) -> tuple[object, ...]:
     return entry.kind, entry.key, entry.line, entry.selector, entry.text and entry.text.pieces
-
-
-def _now(one: Given, entry: Entry) -> Given:
-    """Return a selector as it stands in the file now."""
-    dialect = one.entry.dialect if one.entry is not None else entry.dialect
-    text = one.text if entry.selector is None else entry.selector
-    return one._replace(where=place_in_words(entry), text=text, entry=entry._replace(dialect=dialect))
 
 
 def _show(document: Document, made: Rewritten, do: str, *, is_printed: bool) -> None:

@@ -105,12 +105,7 @@ def add_selectors(made: argparse.ArgumentParser) -> None:
     made.add_argument("given", metavar="PATH|SELECTOR", nargs="*", help="files and folders, or selectors; see below")
     made.set_defaults(rest="given")
     made.add_argument(
-        "-e",
-        dest="selectors",
-        metavar="SELECTOR",
-        action="append",
-        default=[],
-        help="a selector in any case",
+        "-e", dest="selectors", metavar="SELECTOR", action="append", default=[], help="a selector in any case"
     )
     made.add_argument("--file", metavar="PATH", nargs="+", action="extend", default=[], help="a path in any case")
     add_inventory(made)
@@ -369,18 +364,14 @@ def _list(arguments: argparse.Namespace) -> int:
                 elif entry.text is None and entry.reason:
                     complain(f"{place_in_words(entry)}: {entry.reason}")
                 else:
-                    print(_line(entry))
+                    text = f"({entry.reason})" if entry.selector is None else entry.selector
+                    print("\t".join(map(visible, (entry.key, entry.destination, text, place_in_words(entry)))))
             if advance is not None and place.path != "-":
                 with suppress(OSError):
                     advance(Path(place.path).stat().st_size)
     if not arguments.json:
         say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known")
     return 2 if damaged else int(not known + unknown)
-
-
-def _line(entry: Entry) -> str:
-    text = f"({entry.reason})" if entry.selector is None else entry.selector
-    return "\t".join(map(visible, (entry.key, entry.destination, text, place_in_words(entry))))
 
 
 def _in_json(entry: Entry) -> dict[str, object]:

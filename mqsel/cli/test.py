@@ -43,7 +43,9 @@ def _test(arguments: argparse.Namespace) -> int:
         print(f"TAP version 14\n1..{len(verdicts)}")
     for number, verdict in enumerate(verdicts, 1):
         if arguments.json:
-            print_json(_in_json(verdict))
+            case = {name: getattr(verdict.case, name) for name in ("name", "file", "number", "want")}
+            why = "" if verdict.passed else verdict.why
+            print_json({**case, "answer": verdict.answer, "passed": verdict.passed, "why": why})
         else:
             print(_in_tap(number, verdict))
     if arguments.junit:
@@ -57,11 +59,6 @@ def _summary(verdict: Verdict) -> str:
     want = verdict.case.want
     wanted = want if isinstance(want, str) else "selected" if want else "not selected"
     return f"{verdict.case.file}: case {verdict.case.number}: wanted {wanted}, found {verdict.answer}"
-
-
-def _in_json(verdict: Verdict) -> dict[str, object]:
-    case = {name: getattr(verdict.case, name) for name in ("name", "file", "number", "want")}
-    return {**case, "answer": verdict.answer, "passed": verdict.passed, "why": "" if verdict.passed else verdict.why}
 
 
 def _in_tap(number: int, verdict: Verdict) -> str:

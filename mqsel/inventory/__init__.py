@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, iterated, shortened
@@ -55,12 +56,8 @@ def read(
     if not named.keys() <= set(COLUMNS):
         raise ArgumentError(f"the columns are {shortened(named)}: expected names for some of {', '.join(COLUMNS)}")
     given = [paths] if isinstance(paths, (str, os.PathLike)) else iterated(paths, "a path, or paths")
-    return _read([name_of(one) for one in given], kind, named)
-
-
-def _read(paths: list[str], kind: str | None, columns: dict[str, str]) -> Iterator[Entry]:
-    for place in files_of(paths):
-        yield from read_file(place, kind, columns)
+    places = files_of([name_of(one) for one in given])
+    return chain.from_iterable(read_file(place, kind, named) for place in places)
 
 
 def read_file(

@@ -123,8 +123,7 @@ def _table(source: Source, node: Node, grammar: str) -> Table:
             key, value = parts[0], parts[-1]
         if key is None or value is None or one.type not in _PAIRS:
             if one.type in _WITHIN:  # what is left of a damaged file
-                inside = value_of(source, one, grammar)
-                pairs.append(("", inside))
+                pairs.append(("", value_of(source, one, grammar)))
             continue
         name = value_of(source, key, grammar)
         is_variable = one.type == "object_property" and value.type == "identifier"
@@ -157,8 +156,7 @@ def _quoted(writing: str, width: int = 1) -> _Convert:
 
 
 def _hole(source: Source, node: Node, _: str = "") -> Text:
-    hole: Text = source.text(node.start_byte, node.end_byte).replaced(HOLE)
-    return hole
+    return source.text(node.start_byte, node.end_byte).replaced(HOLE)
 
 
 def _nested(source: Source, node: Node, grammar: str) -> Text:
@@ -168,8 +166,7 @@ def _nested(source: Source, node: Node, grammar: str) -> Text:
 
 
 def _plain(source: Source, node: Node, _: str) -> Text:
-    text: Text = source.text(node.start_byte, node.end_byte).decoded("yaml plain")
-    return text
+    return source.text(node.start_byte, node.end_byte).decoded("yaml plain")
 
 
 def _block(source: Source, node: Node, _: str, until: int = -1) -> Text:
@@ -225,21 +222,10 @@ def _alias(source: Source, node: Node, grammar: str) -> Text:
     return source.anchors.get(source.content[node.start_byte + 1 : node.end_byte]) or _name(source, node, grammar)
 
 
-def _whole(source: Source, node: Node, grammar: str) -> Any:
-    """Return the tables of a file: one, or those of its documents."""
-    return [value_of(source, one, grammar) for one in node.named_children if one.type not in _UNREAD]
-
-
 _CONVERT: dict[str, dict[str, _Convert]] = {
-    "json": {
-        "document": _whole,
-        "object": _table,
-        "array": _list,
-        "string": _quoted("json"),
-        "ERROR": _table,
-    },
+    "json": {"document": _list, "object": _table, "array": _list, "string": _quoted("json"), "ERROR": _table},
     "yaml": {
-        "stream": _whole,
+        "stream": _list,
         "block_mapping": _table,
         "flow_mapping": _table,
         "block_sequence": _list,

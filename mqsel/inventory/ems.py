@@ -53,7 +53,7 @@ def _names(line: str, section: str) -> tuple[str, str]:
     command = _COMMAND.match(line)
     for match in _WORD.finditer(command[2] if command else line):
         if match[1]:
-            named[match[1].lower()] = _bare(match[2])
+            named[match[1].lower()] = re.sub(r"^(?:topic|queue):", "", match[2].strip('"'), flags=re.IGNORECASE)
         else:
             alone.append(match[3].strip('"'))
     if "source" in named:
@@ -67,7 +67,3 @@ def _names(line: str, section: str) -> tuple[str, str]:
     if command and command[1].lower() == "route":
         return alone[0], named.get("name", "")
     return (alone[1] or alone[0], alone[0]) if alone[0] else (section, section)
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"^(?:topic|queue):", "", name.strip('"'), flags=re.IGNORECASE)

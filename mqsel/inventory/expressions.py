@@ -402,12 +402,7 @@ _SPECIFIERS = re.compile(r"%(?:%|(?:\d+\$)?[-#+ 0,(]{0,6}\d{0,9}(?:\.\d{1,9})?[a
 
 def formatted(text: Text) -> Text:
     """Return a format with a hole for each of its specifiers."""
-    parts, at = [], 0
-    for match in _SPECIFIERS.finditer(text.value):
-        meant = {"%%": "%", "%n": "\n"}.get(match[0], HOLE)
-        parts += [text[at : match.start()], text[match.start() : match.end()].replaced(meant)]
-        at = match.end()
-    return joined([*parts, text[at:]])
+    return text.substituted(_SPECIFIERS, lambda found: {"%%": "%", "%n": "\n"}.get(found, HOLE))
 
 
 # How strings are written; blocks that no language unescapes are lines as they stand.
@@ -430,11 +425,7 @@ _MARGIN = re.compile(r"^[ \t]*\|", re.MULTILINE)
 
 
 def _without(text: Text, pattern: re.Pattern[str]) -> Text:
-    made, at = [], 0
-    for match in pattern.finditer(text.value):
-        made.append(text[at : match.start()])
-        at = match.end()
-    return joined([*made, text[at:]]).stripped().decoded("margin")
+    return text.substituted(pattern, lambda _: "").stripped().decoded("margin")
 
 
 def _unindented(text: Text) -> Text:

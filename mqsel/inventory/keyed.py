@@ -51,8 +51,7 @@ def selector_set(
     for key, entry in zip(keys_of(entries), entries, strict=True):
         own = dialect or PRESETS[entry.dialect]
         try:
-            text = _known(entry)
-            given[key] = text if own == usual else _matcher(key, text, own)
+            given[key] = _selector(key, entry, own, usual)
         except (FileError, SelectorError) as error:
             if errors == "raise":
                 raise
@@ -74,15 +73,11 @@ def _entries(paths: Paths, kind: str | None, columns: Mapping[str, str] | None) 
     return listed
 
 
-def _known(entry: Entry) -> str:
+def _selector(key: str, entry: Entry, own: Dialect, usual: Dialect) -> Any:
     if entry.selector is None:
         raise FileError(entry.reason, path=entry.file, line=entry.line)
-    return entry.selector
-
-
-def _matcher(key: str, text: str, dialect: Dialect) -> Any:
     try:
-        return compiled(text, dialect=dialect)
+        return entry.selector if own == usual else compiled(entry.selector, dialect=own)
     except SelectorError as error:
         error.key = key
         raise

@@ -112,9 +112,8 @@ def _of_element(source: Source, element: Element, kind: str) -> Iterator[Entry]:
         text = element.attributes.get(row.attribute) if row.attribute else element.text
         if text is not None:
             owner = row.owner(element)
-            named = {"name": (), "destination": (), **row.names}
-            key = owner.value(*named["name"]) or _named_above(owner)
-            destination = owner.value(*named["destination"]) or _property(owner, "destination", "destinationName")
+            key = owner.value(*row.name) or _named_above(owner)
+            destination = owner.value(*row.destination) or _property(owner, "destination", "destinationName")
             yield from source.entry(row.kind or kind, key, destination or _address(owner), text)
             return
     for text in element.attributes.values():
@@ -141,10 +140,6 @@ def _address(element: Element) -> str:
     while above is not None and above.name != "address":
         above = above.parent
     return (above or element).value("name")
-
-
-def _itself(element: Element) -> Element:
-    return element
 
 
 def _parent(element: Element) -> Element:
@@ -179,10 +174,6 @@ def _property(element: Element, *names: str) -> str:
     return ""
 
 
-def _always(_: Element) -> bool:
-    return True
-
-
 def _is_selector(element: Element) -> bool:
     """Report whether a property of a bean or a descriptor is that of a selector."""
     called = element.attributes.get("name")
@@ -205,21 +196,18 @@ class _Place(NamedTuple):
         element: the local name, matched whole.
         attribute: that has the selector; empty for the text of the element.
         kind: of the entry; empty for the kind of the file.
+        name, destination: attributes and children of the owner that have its name and its destination.
         owner: returns the element that key and destination are of.
-        names: attributes and children of the owner that have its name and its destination.
         holds: tells the element from others of its name.
     """
 
     element: re.Pattern[str]
     attribute: str
     kind: str
+    name: list[str]
+    destination: list[str]
     owner: Callable[[Element], Element]
-    names: dict[str, tuple[str, ...]]
-    holds: Callable[[Element], bool] = _always
-
-
-def _has(attribute: str) -> Callable[[Element], bool]:
-    return lambda element: attribute in element.attributes
+    holds: Callable[[Element], bool]
 
 
 def _row(
@@ -228,13 +216,11 @@ def _row(
     kind: str,
     name: str,
     destination: str,
-    owner: Callable[[Element], Element] = _itself,
+    owner: Callable[[Element], Element] = lambda one: one,
     holds: Callable[[Element], bool] | None = None,
 ) -> _Place:
-    names = {"name": tuple(name.split()), "destination": tuple(destination.split())}
-    return _Place(
-        re.compile(element), attribute, kind, owner, names, holds or (_has(attribute) if attribute else _always)
-    )
+    has_it = holds or (lambda one: not attribute or attribute in one.attributes)
+    return _Place(re.compile(element), attribute, kind, name.split(), destination.split(), owner, has_it)
 
 
 _PLACES = (

@@ -7,7 +7,9 @@ code points. Knows no kind of file.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import NamedTuple
 
 from mqsel.errors import Span
@@ -77,15 +79,16 @@ class Text:
 
     def decoded(self, name: str) -> Text:
         """Return what the text means in a writing: each of its escapes is one piece."""
-        writing = WRITINGS[name]
-        made: list[Text] = []
-        at = 0
-        for match in writing.escapes.finditer(self.value):
-            made.append(self[at : match.start()])
-            made.append(self[match.start() : match.end()].replaced(writing.decode(match[0])))
-            at = match.end()
-        whole = joined([*made, self[at:]]) if made else self
+        whole = self.substituted(WRITINGS[name].escapes, WRITINGS[name].decode)
         return Text(whole.value, tuple([one._replace(written=(*one.written, name)) for one in whole.pieces]))
+
+    def substituted(self, pattern: re.Pattern[str], meant: Callable[[str], str]) -> Text:
+        """Return the text with another one for each that a pattern finds, which is one piece."""
+        made, at = [], 0
+        for match in pattern.finditer(self.value):
+            made += [self[at : match.start()], self[match.start() : match.end()].replaced(meant(match[0]))]
+            at = match.end()
+        return joined([*made, self[at:]]) if made else self
 
     def replaced(self, value: str) -> Text:
         """Return another text for all that this one is in the file."""

@@ -189,7 +189,7 @@ def _own(content: str, *, is_named: bool) -> str:
     # What reads as one form is that, though it may look like another.
     for is_loose in (False, True) if is_named and "\0" not in head else (False,):
         for kind, texts in forms.items():
-            if _most(texts, is_loose=is_loose):
+            if most(texts, is_loose=is_loose):
                 return kind
     return ""
 
@@ -198,7 +198,7 @@ _NAME = re.compile(r"\s*[\w$.]*\s*")
 _OPERATOR = re.compile(r"[=<>]|\b(?:LIKE|BETWEEN|IN\s*\(|IS\s+(?:NOT\s+)?NULL)", re.IGNORECASE)
 
 
-def _most(texts: list[str], *, is_loose: bool) -> bool:
+def most(texts: list[str], *, is_loose: bool = False) -> bool:
     """Report whether more than half of some texts are selectors; the name of a property alone is no evidence."""
     good = 0
     for text in texts:

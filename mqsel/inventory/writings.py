@@ -252,24 +252,13 @@ WRITINGS = {
     "xml": _xml(""),
     'xml "': _xml('"'),
     "xml '": _xml("'"),
-    "cdata": Writing(
-        re.compile(r"\r\n"),
-        _line_end,
-        re.compile(rf"[\r{_UNWRITABLE_XML}]|\]\]>"),
-        holds_lines=True,
-    ),
+    "cdata": Writing(re.compile(r"\r\n"), _line_end, re.compile(rf"[\r{_UNWRITABLE_XML}]|\]\]>"), holds_lines=True),
     "url": Writing(
-        _URL,
-        lambda escape: unquote(escape.replace("+", " ")),
-        re.compile(r"[^A-Za-z0-9\-._~]"),
-        number=_percent,
+        _URL, lambda escape: unquote(escape.replace("+", " ")), re.compile(r"[^A-Za-z0-9\-._~]"), number=_percent
     ),
     # What is nowhere escaped: only what would be an escape, or the end of it, is.
     "url plain": Writing(
-        _URL,
-        lambda escape: unquote(escape.replace("+", " ")),
-        re.compile(rf"[%+&#{_CONTROLS}]"),
-        number=_percent,
+        _URL, lambda escape: unquote(escape.replace("+", " ")), re.compile(rf"[%+&#{_CONTROLS}]"), number=_percent
     ),
     # Only the first bracket of a text is doubled.
     "arm": Writing(re.compile(r"^\[\["), lambda _: "[", re.compile(r"^\[")),

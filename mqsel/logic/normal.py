@@ -63,29 +63,17 @@ from mqsel.logic.formulas import (
     COMPARABLE,
     NEVER,
     ORDERED,
-    All,
-    Any,
     Compared,
     Formula,
     Leaf,
     Memory,
     Relation,
-    complement,
     complement_in,
     divides,
     ladder,
     outcomes_of,
 )
-from mqsel.logic.sets import (
-    NOTHING,
-    NUMBERS,
-    PROPERTY,
-    Floats,
-    Pattern,
-    Texts,
-    Values,
-    outside,
-)
+from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Texts, Values, outside
 from mqsel.values import KINDS, Truth
 
 if not cython.compiled:
@@ -93,26 +81,6 @@ if not cython.compiled:
     from mqsel.language.nodes import field, row
     from mqsel.logic.formulas import all_of, any_of, leaf
     from mqsel.logic.sets import numbers, numbers_from
-
-__all__ = [
-    "ALWAYS",
-    "NEVER",
-    "All",
-    "Any",
-    "Compared",
-    "Floats",
-    "Formula",
-    "Leaf",
-    "Normal",
-    "Pattern",
-    "Relation",
-    "Texts",
-    "Values",
-    "Writer",
-    "complement",
-    "normal",
-    "true_of",
-]
 
 
 class Normal(NamedTuple):

@@ -86,11 +86,7 @@ class QueueManager(PropertyDecoder):
     """
 
     def __init__(
-        self,
-        selectors: Selectors,
-        reader: MessageReader[Any],
-        make: Callable[..., formats.Decoder],
-        rule: str | None,
+        self, selectors: Selectors, reader: MessageReader[Any], make: Callable[..., formats.Decoder], rule: str | None
     ) -> None:
         super().__init__(selectors, reader, make)
         self.rule = rule

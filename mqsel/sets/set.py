@@ -285,15 +285,12 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     def __reversed__(self) -> Iterator[K]:
         return reversed(self._places)
 
+    @alone
     def popitem(self) -> tuple[K, str]:
         """Remove the last key, as a dict does, and return it and its text.
 
         Raises: KeyError: the set is empty. ArgumentError: the texts were not kept.
         """
-        return self._popitem()
-
-    @alone
-    def _popitem(self) -> tuple[K, str]:
         key = next(reversed(self), None)
         if key is None and not self._places:
             raise KeyError("the set is empty")
@@ -544,6 +541,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
         return gap([self.matcher(key) for key in self], given=given)
 
+    @alone
     def stats(self) -> dict[str, Any]:
         """Return how many selectors there are, and how they are found.
 
@@ -554,10 +552,6 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             read; ``batches``, how the last rows of `match_batch` were matched: "kernel", all selectors over columns, or
             "index: " and why.
         """
-        return self._stats()
-
-    @alone
-    def _stats(self) -> dict[str, Any]:
         index = self._reader.index
         found = index.stats()
         longest = [(what, count, self._reader.keys_at(places)) for what, count, places in found["longest"]]

@@ -42,6 +42,16 @@ def rows(tmp_path):
     return tmp_path / "messages.parquet"
 
 
+def test_an_infinite_number_is_no_bound(run, tmp_path):
+    """A contract is JSON that strict readers take, and messages with infinite numbers keep it."""
+    path = tmp_path / "messages.jsonl"
+    path.write_text("".join(f'{{"ratio": {{"float64": "{one}"}}}}\n' for one in ("Infinity", "-Infinity", "NaN")))
+    found = json.loads(run("contract", path)[1], parse_constant=pytest.fail)
+
+    assert found["properties"] == {"ratio": {"type": "float64", "nan": True, "required": True}}
+    assert Contract.from_dict(found).breaches({"ratio": float("-inf")}) == []
+
+
 PROPERTIES = {
     "color": {"type": "string", "values": ["blue", "red"], "required": True},
     "id": {"type": "string", "required": True},

@@ -192,7 +192,9 @@ def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
     spelled: dict[str, str] = {}
     a, b = a.spelled(spelled), b.spelled(spelled)
     first, second = a.machine.matches, b.machine.matches
-    like = _alike(a, b)
+    # Messages that one of the two selects, and what they come to together.
+    alone = [one for one in (_selected(one.selector.text, one.selector.dialect) for one in (a, b)) if one is not None]
+    like = [dict(pair for one in alone for pair in one.items()), *alone]
     found = functools.partial(search, contract, (a, b))
     both = found((a.normal.true, b.normal.true), lambda message: first(message) and second(message), like=like)
     like = like if both.message is None else [both.message, *like]
@@ -212,13 +214,6 @@ def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
         name = "not decided"
     reason = next((one.reason for one in (both, a_alone, b_alone) if one.reason), "")
     return Related(name, both.message, a_alone.message, b_alone.message, reason if name == "not decided" else "")
-
-
-def _alike(a: Known, b: Known) -> list[Message]:
-    """Return messages that one of two selectors selects, and what they come to together."""
-    found = [_selected(one.selector.text, one.selector.dialect) for one in (a, b)]
-    together = {name: value for one in found if one is not None for name, value in one.items()}
-    return [together, *(one for one in found if one is not None)]
 
 
 @functools.lru_cache(512)

@@ -12,15 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple, cast
 
-from mqsel.analysis.compare import (
-    Given,
-    Known,
-    contract_of,
-    contradiction_in_words,
-    made,
-    satisfied,
-    search,
-)
+from mqsel.analysis.compare import Given, Known, contract_of, contradiction_in_words, made, satisfied, search
 from mqsel.analysis.compare.contract import PRESENT, Contract
 from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.analysis.explain import message_code
@@ -312,9 +304,7 @@ class _Index:
         return min(found, key=len)
 
 
-def _contained(
-    entries: Sequence[_Entry],
-) -> tuple[list[list[_Entry]], list[tuple[_Entry, list[_Entry]]], list[_Entry]]:
+def _contained(entries: Sequence[_Entry]) -> tuple[list[list[_Entry]], list[tuple[_Entry, list[_Entry]]], list[_Entry]]:
     """Find the entries that are equal, and those within another.
 
     Returns: equal ones; the wide ones, each with those within it; those of which something is not decided.
@@ -423,15 +413,8 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
 
 def _in_common_without(first: _Entry, second: _Entry, present: Leaf) -> Message | None:
     """Return a message that both select, if all of those lack a property and not all that the second selects do."""
-
-    def both(message: Message) -> bool:
-        return first.matches(message) and second.matches(message)
-
-    formulas = first.known.normal.true, second.known.normal.true
-    if not _found(first, (*formulas, present), both, second).is_none:
-        return None
-    message = _found(first, formulas, both, second).message
-    if message is None or _found(second, (formulas[1], present), second.matches).message is None:
+    message = _both(first, second).message if _both(first, second, present).is_none else None
+    if message is None or _found(second, (second.known.normal.true, present), second.matches).message is None:
         return None
     return message
 
@@ -473,7 +456,7 @@ def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
     return found, left
 
 
-def _both(first: _Entry, second: _Entry) -> Witness:
+def _both(first: _Entry, second: _Entry, *more: Formula) -> Witness:
     """Search a message that both select."""
-    formulas = first.known.normal.true, second.known.normal.true
+    formulas = first.known.normal.true, second.known.normal.true, *more
     return _found(first, formulas, lambda message: first.matches(message) and second.matches(message), second)

@@ -124,7 +124,8 @@ class Property(NamedTuple):
             pairs = [(CLASS_NAMES[type(one)], _bare(plain(one))) for one in self.values]
             usual = self.types[0] if is_one else ""
             found["values"] = [one if kind in (usual, *_WRITTEN) else {kind: one} for kind, one in pairs]
-        found |= {name: getattr(self, name) for name in ("least", "greatest") if getattr(self, name) is not None}
+        bounds = [(name, getattr(self, name)) for name in ("least", "greatest")]  # JSON has no infinite number
+        found |= {name: bound for name, bound in bounds if bound is not None and math.isfinite(bound)}
         return found | {name: True for name in ("nan", "required") if getattr(self, name)}
 
 
@@ -292,7 +293,9 @@ class Contract:
         """
         names = [*names]
         spelled = by_casefold(names) if naming == "folded" else {}
-        read = dict.fromkeys([*names, *(spelled.get(one.casefold(), one) for one in self._names(naming))])
+        own = [spellings(name, naming)[0] for name, one in self.properties.items() if one.required]
+        own += () if self.selector is None else self.selector.names.values()
+        read = dict.fromkeys([*names, *(spelled.get(one.casefold(), one) for one in own)])
         formulas = [] if self.selector is None else [self._true]
         allowed: dict[str, Values] = {}
         for name in read:
@@ -312,11 +315,6 @@ class Contract:
             return self.selector is None or self._machine.matches(message)
 
         return formulas, allows
-
-    def _names(self, naming: str) -> list[str]:
-        own = [] if self.selector is None else [*self.selector.names.values()]
-        required = [spellings(name, naming)[0] for name, one in self.properties.items() if one.required]
-        return [*required, *own]
 
     def breaches(self, message: Mapping[str, Any], naming: str = "mqi") -> list[Breach]:
         """Return how a message breaks the contract; nothing where it keeps it."""

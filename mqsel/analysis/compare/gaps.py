@@ -70,7 +70,9 @@ def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: in
     spelled: dict[str, str] = {}
     known = [one.spelled(spelled) for one in known]
     naming = known[0].selector.naming if known else "any"
-    said, allows = contract.bound([name for one in known for name in one.names], naming) if contract else ([], _any)
+    said, allows = (
+        contract.bound([name for one in known for name in one.names], naming) if contract else ([], lambda _: True)
+    )
 
     def is_left(message: Message) -> bool:
         return allows(message) and all(one.truth(message) in (Truth.FALSE, Truth.UNKNOWN) for one in known)
@@ -97,7 +99,3 @@ def _written(formula: Formula, said: Sequence[Formula], naming: str, contract: C
         return PROPERTY if contract is None else contract.domain(name, naming)
 
     return written(formula, said, domain, of.selector.dialect)
-
-
-def _any(_: Message) -> bool:
-    return True

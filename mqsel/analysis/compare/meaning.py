@@ -49,9 +49,9 @@ from mqsel.language.optimizer import optimize
 from mqsel.language.pattern import is_simple, wildcards
 from mqsel.language.selector import Selector, read_anew, read_selector
 from mqsel.language.settle import settled
-from mqsel.logic.formulas import Formula, Leaf, Relation, all_of, any_of, complement, leaf, leaves
-from mqsel.logic.normal import ALL_PARTS, NEVER, TRUTHS, All, Writer, normal
-from mqsel.logic.normal import Any as AnyOf
+from mqsel.logic.formulas import NEVER, All, Formula, Leaf, Relation, all_of, any_of, complement, leaf, leaves
+from mqsel.logic.formulas import Any as AnyOf
+from mqsel.logic.normal import ALL_PARTS, TRUTHS, Writer, normal
 from mqsel.logic.sets import NUMBERS, PROPERTY, outside
 from mqsel.logic.solver import Message, Witness, find
 from mqsel.machine._vm import Machine
@@ -171,7 +171,11 @@ def _with_pairs(root: Node) -> Node:
         below = done[first:]
         if isinstance(node, Or) and len(below) == 2:
             one, other = map(_pair_of, below)
-            if one is not None and other is not None and one == _mirrored(other):
+            if (
+                one is not None
+                and other is not None
+                and one == Comparison(OPERATORS[other.operator].mirrored, other.right, other.left)
+            ):
                 below = [_with_pair(part) for part in below]
         done[first:] = [with_children(node, below) if below else node]
     return done[0]
@@ -345,15 +349,12 @@ def _is_same(a: Formula, b: Formula, doubles: frozenset[str]) -> bool:
             if len(one.parts) != len(other.parts):  # type: ignore[union-attr]
                 return False
             pairs += zip(one.parts, other.parts, strict=True)  # type: ignore[union-attr]
-        elif one != other or not all(doubles.issuperset(names_of(node)) for node in _computed_in(one)):
+            continue
+        operands = one[:2] if isinstance(one, Relation) else one[:1]
+        computed = [node for node in operands if not isinstance(node, Identifier)]
+        if one != other or not all(doubles.issuperset(names_of(node)) for node in computed):
             return False
     return True
-
-
-def _computed_in(one: Formula) -> list[Node]:
-    """List the operands of a leaf or a relation that are computed."""
-    operands = [one.left, one.right] if isinstance(one, Relation) else [one.subject]  # type: ignore[union-attr]
-    return [node for node in operands if not isinstance(node, Identifier)]
 
 
 PROVED = Witness(None)

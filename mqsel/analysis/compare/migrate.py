@@ -397,10 +397,7 @@ _INSTEAD: tuple[tuple[Callable[[Node], bool], str], ...] = (
         lambda node: isinstance(node, Literal) and node.kind == "bytes",
         "let the sender set a property with the digits as a text",
     ),
-    (
-        lambda node: isinstance(node, Call),
-        "let the sender set a property, or let the consumer filter",
-    ),
+    (lambda node: isinstance(node, Call), "let the sender set a property, or let the consumer filter"),
     (
         lambda node: isinstance(node, Identifier) and re.fullmatch(r"[A-Za-z_$][\w$]*", node.name) is None,
         "let the sender use a name of letters, digits and underscores",

@@ -151,27 +151,22 @@ def _condition(node: Node) -> Node | None:
     return Comparison("=", node, Literal("boolean", True)) if isinstance(node, Identifier) else None
 
 
-def _doubles(node: Node) -> Node | None:
-    """`x > 5`: `x > 5.0`."""
-    if isinstance(node, (Comparison, Between)):
-        return with_children(node, [_as_double(one) for one in children(node)])
-    return None
+def _of_sides(change: Callable[[Node], Node]) -> Callable[[Node], Node | None]:
+    """Return a rewrite of what stands on the sides of a comparison."""
+    return lambda node: (
+        with_children(node, [*map(change, children(node))]) if isinstance(node, (Comparison, Between)) else None
+    )
 
 
 def _as_double(node: Node) -> Node:
+    """`x > 5`: `x > 5.0`."""
     if isinstance(node, Literal) and node.kind == "exact" and abs(node.value) < 1 << 53:  # type: ignore[arg-type]
         return Literal("approximate", float(node.value))
     return node
 
 
-def _plus_zero(node: Node) -> Node | None:
+def _plus_zero(node: Node) -> Node:
     """`x > y * z`: `x > y * z + 0.0`, which is never -0.0."""
-    if isinstance(node, (Comparison, Between)):
-        return with_children(node, [_plus_zero_of(one) for one in children(node)])
-    return None
-
-
-def _plus_zero_of(node: Node) -> Node:
     match node:
         case Arithmetic(("*" | "/", *_)) if not _is_scaled(node):
             return Arithmetic(("+",), (node, Literal("approximate", 0.0)))
@@ -335,8 +330,8 @@ REWRITES: dict[str, Callable[[Node], Node | None]] = {
     "folded": _folded,
     "constant": _constant,
     "never": _never,
-    "doubles": _doubles,
-    "plus zero": _plus_zero,
+    "doubles": _of_sides(_as_double),
+    "plus zero": _of_sides(_plus_zero),
     "bounds": _bounds,
     "each": _each,
     "unequal": _unequal,

@@ -102,7 +102,9 @@ def _without_implied(formula: Formula, domain: Domain) -> Formula:
             return _common(tests[name], domain(name)) if name in tests else domain(name)
 
         parts = [
-            one if _is_test(one) else fold(one, lambda part: _within(part, narrowed), all_of, any_of)
+            one
+            if isinstance(one, Leaf) and isinstance(one.subject, Identifier)
+            else fold(one, lambda part: _within(part, narrowed), all_of, any_of)
             for one in formula.parts
         ]
         simpler = all_of(parts)
@@ -119,10 +121,6 @@ def _size(formula: Formula) -> int:
         return sum(parts)
 
     return fold(formula, lambda _: 1, count, count)
-
-
-def _is_test(one: Formula) -> bool:
-    return isinstance(one, Leaf) and isinstance(one.subject, Identifier)
 
 
 def _joined(word: str) -> Callable[[Sequence[_Text]], _Text]:

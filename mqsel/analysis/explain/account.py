@@ -25,7 +25,7 @@ from mqsel.columns.lookup import column_of, laid_out, names_of, present, type_of
 from mqsel.errors import MqselError
 from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader, match_rows, match_totals
-from mqsel.language.nodes import And, Computed, Node, Not, Or, children, walk
+from mqsel.language.nodes import And, Computed, Node, Not, Or, children
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER, Formula, Memory, all_of, complement_in
 from mqsel.logic.normal import ALL_PARTS, Normal, Writer
@@ -184,9 +184,6 @@ def parts_of(root: Node) -> list[tuple[Node, int]]:
     return parts
 
 
-_JOINING = (And, Or, Not)
-
-
 @functools.lru_cache(16)
 def outcomes_of_parts(selector: Selector) -> Outcomes:
     """Return what finds the outcomes of all parts of a selector, in the order of `parts_of`."""
@@ -211,7 +208,7 @@ def _form(writer: Writer, selector: Selector) -> Normal:
     made = writer.write(selector, names, ALL_PARTS)
     if isinstance(selector.node, Computed) and selector.node.core is not None:
         # One test of a product: types differ where they do in all tests that it is made of.
-        tests = [node for node in walk(selector.node.core, _JOINING) if not isinstance(node, _JOINING)]
+        tests = [node for node, _ in parts_of(selector.node.core) if counts_types(node)]
         mismatches = [writer.write(selector.part(test), names, ALL_PARTS).mismatch for test in tests]
         differing = [one for one in mismatches if one is not NEVER]
         made = made._replace(mismatch=all_of(differing) if differing else NEVER)

@@ -183,7 +183,9 @@ class _Search:
         part = self.selector.part(node)
         form = normal(part)
         formula = form.true if wanted else form.false
-        if not any(isinstance(one, _CONDITIONS) for one in children(node)) and _is_plain(formula):
+        # A formula asks nothing but what single properties are.
+        is_plain = all(isinstance(one, Leaf) and isinstance(one.subject, Identifier) for one in leaves(formula))
+        if is_plain and not any(isinstance(one, _CONDITIONS) for one in children(node)):
             yield from fold(formula, self.of_leaf, self.all_of, self.any_of)
         elif self.truths[id(node)] is wanted:
             yield {}
@@ -310,11 +312,6 @@ def _joined(one: _Way, other: _Way) -> _Way | None:
         else:
             way[name] = need
     return way
-
-
-def _is_plain(formula: Formula) -> bool:
-    """Report whether a formula asks nothing but what single properties are."""
-    return all(isinstance(one, Leaf) and isinstance(one.subject, Identifier) for one in leaves(formula))
 
 
 def _is_number(value: object) -> bool:

@@ -86,7 +86,8 @@ class Profile:
 
     def _row(self, seen: Seen) -> tuple[str, ...]:
         unread = [f"{seen.unread:,}"] * self._is_unread()
-        return (seen.name, f"{seen.present:,}", f"{seen.missing:,}", *unread, _types(seen), _values(seen))
+        types = [*seen.types] if len(seen.types) == 1 else [f"{name} {count:,}" for name, count in seen.types.items()]
+        return (seen.name, f"{seen.present:,}", f"{seen.missing:,}", *unread, ", ".join(types), _values(seen))
 
     def _repr_html_(self) -> str:
         parts = [
@@ -211,12 +212,6 @@ def seen_of(name: str, held: Held, present: int | None = None) -> Seen:
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------
-
-
-def _types(seen: Seen) -> str:
-    if len(seen.types) == 1:
-        return next(iter(seen.types))
-    return ", ".join(f"{name} {count:,}" for name, count in seen.types.items())
 
 
 def _values(seen: Seen) -> str:

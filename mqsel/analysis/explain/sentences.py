@@ -13,13 +13,7 @@ from typing import Any, NamedTuple
 
 from mqsel.analysis.explain import NEVER
 from mqsel.analysis.explain.change import in_words, listed, never_selects
-from mqsel.analysis.explain.near import (
-    failed,
-    missing_is_not_unequal,
-    near_text,
-    nearest,
-    wanted_texts,
-)
+from mqsel.analysis.explain.near import failed, missing_is_not_unequal, near_text, nearest, wanted_texts
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, In, IsNull, Like, Node, Not, Or, children, quote, sign_of, unparse
 from mqsel.language.selector import Selector
@@ -246,12 +240,9 @@ def _of_test(told: Told, node: Node, *, wanted: bool) -> Iterator[str]:
     yield from (_of_missing(told, one) for one in first)
     yield from [*types, *values] if count.mismatched >= (count.false if wanted else count.true) else [*values, *types]
     yield from (_of_missing(told, one) for one in missing if one not in first)
-    if missing and count.unknown and _is_negative(node, wanted=wanted):
+    is_negative = not wanted or getattr(node, "negated", getattr(node, "operator", "") == "<>")
+    if missing and count.unknown and is_negative:
         yield missing_is_not_unequal(missing[0].name)
-
-
-def _is_negative(node: Node, *, wanted: bool) -> bool:
-    return not wanted or bool(getattr(node, "negated", getattr(node, "operator", "") == "<>"))
 
 
 def _kind(type_name: str) -> str:

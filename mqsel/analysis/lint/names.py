@@ -17,15 +17,7 @@ from mqsel.errors import Span, quoted
 from mqsel.language.dialect import core_of
 from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
 from mqsel.language.lexer import dashes
-from mqsel.language.nodes import (
-    Comparison,
-    Identifier,
-    In,
-    Like,
-    Literal,
-    Node,
-    quote,
-)
+from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
 from mqsel.language.operators import MINUS_IS_NO_COMMENT
 from mqsel.language.pattern import segments
 from mqsel.names import (
@@ -49,8 +41,6 @@ _HEADER_KINDS = {
     "mqi": {**_JMS_KINDS, **{DESCRIPTOR + field: kind for field, kind in _FIELD_KINDS.items()}},
     "jms": _JMS_KINDS,
     "any": _JMS_KINDS,
-    "sections": {},
-    "folded": {},
 }
 
 
@@ -70,8 +60,8 @@ def mixed_kinds(structure: Structure) -> Iterator[Found]:
             yield Found(spans(name, structure)[1], (name, " and ".join(kinds)))
 
 
-def kind_of_a_header(structure: Structure) -> Iterator[Found]:
-    headers = _HEADER_KINDS[structure.selector.dialect.headers]
+def header_kind(structure: Structure) -> Iterator[Found]:
+    headers = _HEADER_KINDS.get(structure.selector.dialect.headers, {})
     for name, kinds in structure.remarks.expected.items():
         # What JMSDeliveryMode can be is said by another rule.
         if name in headers and kinds and headers[name] not in kinds and name != "JMSDeliveryMode":
@@ -112,7 +102,7 @@ _ADVICE = {"byte string": _as_bytes, "number": _as_time}
 _FOLDERS_OF_FIELDS = ("mqmd", DESCRIPTOR[:-1].lower())
 
 
-def field_without_its_folder(structure: Structure) -> Iterator[Found]:
+def descriptor_field(structure: Structure) -> Iterator[Found]:
     if structure.selector.dialect.headers != "mqi":
         return
     for name in structure.selector.names:
@@ -142,7 +132,7 @@ _BY_REST = {
 }
 
 
-def header_in_other_letters(structure: Structure) -> Iterator[Found]:
+def header_spelling(structure: Structure) -> Iterator[Found]:
     for name in structure.selector.names:
         if name[:3].upper() != JMS_PREFIX or name in JMS_SYNONYMS:
             continue
@@ -153,7 +143,7 @@ def header_in_other_letters(structure: Structure) -> Iterator[Found]:
             yield Found(spans(name, structure)[0], (name, near))
 
 
-def header_without_its_beginning(structure: Structure) -> Iterator[Found]:
+def header_prefix(structure: Structure) -> Iterator[Found]:
     if not core_of(structure.selector.dialect).is_plain:
         return  # a product with tests of its own has names of its own, too: AMQPriority, h.priority, sys.Label
     for name, read in structure.selector.names.items():
@@ -162,9 +152,8 @@ def header_without_its_beginning(structure: Structure) -> Iterator[Found]:
 
 
 def no_number(structure: Structure) -> Iterator[Found]:
-    for name in structure.selector.names:
-        if name.lower() in NO_NUMBERS:
-            yield Found(spans(name, structure)[0], (name,))
+    names = [name for name in structure.selector.names if name.lower() in NO_NUMBERS]
+    yield from [Found(spans(name, structure)[0], (name,)) for name in names]
 
 
 def name_alone(structure: Structure) -> Iterator[Found]:
@@ -173,7 +162,7 @@ def name_alone(structure: Structure) -> Iterator[Found]:
         yield Found(node.span, (node.name,))
 
 
-def names_that_differ_in_case(structure: Structure) -> Iterator[Found]:
+def name_case(structure: Structure) -> Iterator[Found]:
     first: dict[str, str] = {}
     for name in dict.fromkeys(structure.selector.names.values()):
         known = first.setdefault(name.lower(), name)
@@ -221,7 +210,7 @@ def identifier_in_capitals(structure: Structure) -> Iterator[Found]:
             yield Found(span, (quoted(quote(text)), quoted(quote(lower))))
 
 
-def lost_match_option(structure: Structure) -> Iterator[Found]:
+def match_option(structure: Structure) -> Iterator[Found]:
     if structure.selector.match_option is not None:
         return
     for node, name, text, _ in _texts(structure, _BY_IDENTIFIER):
@@ -249,7 +238,7 @@ _LENGTHS_OF = {
 }
 
 
-def field_of_other_length(structure: Structure) -> Iterator[Found]:
+def field_length(structure: Structure) -> Iterator[Found]:
     lengths, names = _LENGTHS_OF[structure.selector.dialect.headers]
     if names.isdisjoint(structure.selector.names.values()):
         return

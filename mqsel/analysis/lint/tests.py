@@ -46,14 +46,14 @@ _REGULAR = re.compile(r"\.[*+]|\^|\$$|\[[^\]]+\]|\{\d+(?:,\d*)?\}|\([^)]*\|[^)]*
 _SHELL = re.compile(r"[*?]")
 
 
-def regular_expression(node: Like, selector: Selector) -> Found | None:
+def like_regular_expression(node: Like, selector: Selector) -> Found | None:
     found = None if "%" in node.pattern else _REGULAR.search(node.pattern)
     if found is None or (node.escape is not None and found[0].startswith(node.escape)):
         return None
     return Found(strings_of(node, selector)[0], (quoted(found[0]),))
 
 
-def shell_pattern(node: Like, selector: Selector) -> Found | None:
+def like_shell_pattern(node: Like, selector: Selector) -> Found | None:
     found = None if "%" in node.pattern or _REGULAR.search(node.pattern) else _SHELL.search(node.pattern)
     if found is None or found[0] == node.escape:
         return None
@@ -64,7 +64,7 @@ def shell_pattern(node: Like, selector: Selector) -> Found | None:
 _UNDERSCORE = re.compile(r"(?<=[^\W_])_(?=[^\W_])")
 
 
-def underscore(node: Like, selector: Selector) -> Found | None:
+def like_underscore(node: Like, selector: Selector) -> Found | None:
     if node.escape is not None or not _UNDERSCORE.search(node.pattern):
         return None
     escape = next(one for one in _ESCAPES if one not in node.pattern)
@@ -76,10 +76,10 @@ def underscore(node: Like, selector: Selector) -> Found | None:
 _ESCAPES = "\\!#~^|@\n"
 
 
-def no_wildcard(node: Like, selector: Selector) -> Found | None:
+def like_without_wildcard(node: Like, selector: Selector) -> Found | None:
     parts = parts_of(node.pattern, node.escape, selector.dialect)
     found, text = shape(segments(*plain(parts))) if parts is not None else ("", "")
-    if found != "exact" or regular_expression(node, selector) or shell_pattern(node, selector):
+    if found != "exact" or like_regular_expression(node, selector) or like_shell_pattern(node, selector):
         return None
     sign = "<>" if node.negated else "="
     edit = Edit((node.identifier.span[1], node.span[1]), f" {sign} {quote(text)}")
@@ -280,7 +280,7 @@ _DOMAINS = {
 _LIMITED = frozenset((*_DOMAINS, "JMSMessageID"))
 
 
-def value_of_a_header(node: Comparison | Between | In, selector: Selector) -> Found | None:
+def header_value(node: Comparison | Between | In, selector: Selector) -> Found | None:
     read: Node = node.identifier if isinstance(node, In) else node.operand if isinstance(node, Between) else node
     if type(read) is Identifier and read.name not in _LIMITED:
         return None  # most
@@ -309,7 +309,7 @@ def _outside(header: str, operator: str, literal: Literal, selector: Selector) -
     shown = quoted(quote(value)) if isinstance(value, str) else str(value)
     is_equality = operator in _EQUALITIES
     if header == "JMSMessageID" and isinstance(value, str) and is_equality:
-        beginning, words = _MESSAGE_IDS[selector.dialect.headers]
+        beginning, words = _MESSAGE_IDS.get(selector.dialect.headers, _ANY_ID)
         return None if beginning.match(value) else Found(literal.span, (header, shown, words))
     possible, words = _DOMAINS.get(header, ((), ""))
     # TIBCO has a third mode. No page says what selectors call it.
@@ -328,10 +328,6 @@ _ANY_ID = (re.compile("ID:"), "a text that begins with ID:")
 # What identifiers of messages look like; the queue manager makes them of 24 bytes.
 _MESSAGE_IDS = {
     "mqi": (re.compile("ID:[0-9A-Fa-f]{48}\\Z"), "a text of ID: and 48 hexadecimal digits"),
-    "jms": _ANY_ID,
-    "any": _ANY_ID,
-    "sections": _ANY_ID,
-    "folded": _ANY_ID,
 }
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=timezone.utc)

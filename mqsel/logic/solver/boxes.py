@@ -23,15 +23,7 @@ from mqsel.language.nodes import Conversion, Identifier, Node, walk
 from mqsel.logic.formulas import Compared, Relation
 from mqsel.logic.intervals import AXES, INT32, Result, compute, has_number, hull, overlap, rounded
 from mqsel.logic.solver.automata import UndecidedError, unconfirmed
-from mqsel.logic.solver.domains import (
-    ANY_PROPERTY,
-    NONE,
-    Domain,
-    meet_texts,
-    nearest,
-    nearest_float,
-    some_values,
-)
+from mqsel.logic.solver.domains import ANY_PROPERTY, NONE, Domain, meet_texts, nearest, nearest_float, some_values
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes

@@ -165,15 +165,18 @@ def _may_be(name: str, clauses: Iterable[Formula], work: Work) -> bool:
 
 
 def _computes(clauses: Iterable[Formula]) -> bool:
-    return any(True for clause in clauses for one in leaves(clause) for _ in _computed(one))
+    return any(_computed(one) for clause in clauses for one in leaves(clause))
 
 
-def _computed(one: Leaf | Relation) -> Iterator[str]:
-    """Yield the properties that are computed with, or compared with each other."""
-    sides = (one.left, one.right) if isinstance(one, Relation) else (one.subject,)
-    if isinstance(one, Relation) or not isinstance(one.subject, Identifier):
-        for side in sides:
-            yield from [node.name for node in walk(side) if isinstance(node, Identifier)]
+def _names(one: Leaf | Relation) -> list[str]:
+    """List the properties that a leaf or a relation reads."""
+    sides = one[:2] if isinstance(one, Relation) else one[:1]
+    return [node.name for side in sides for node in walk(side) if isinstance(node, Identifier)]
+
+
+def _computed(one: Leaf | Relation) -> list[str]:
+    """List the properties that are computed with, or compared with each other."""
+    return [] if isinstance(one, Leaf) and isinstance(one.subject, Identifier) else _names(one)
 
 
 def _apart(clauses: Sequence[Formula], work: Work) -> list[list[Formula]]:
@@ -188,13 +191,7 @@ def _apart(clauses: Sequence[Formula], work: Work) -> list[list[Formula]]:
     firsts = []
     for clause in clauses:
         work.spend(1)
-        names = [
-            node.name
-            for one in leaves(clause)
-            for side in ((one.left, one.right) if isinstance(one, Relation) else (one.subject,))
-            for node in walk(side)
-            if isinstance(node, Identifier)
-        ]
+        names = [name for one in leaves(clause) for name in _names(one)]
         for other in names[1:]:
             parent[root(other)] = root(names[0])
         firsts.append(names[0] if names else "")

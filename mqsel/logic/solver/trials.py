@@ -50,13 +50,6 @@ class _Group(NamedTuple):
         return not self.related and all(isinstance(root, Computed) for root, _ in self.computed)
 
 
-class _Values(NamedTuple):
-    """Values of each property of a group, and whether each class has one."""
-
-    of_names: dict[str, list[Any]]
-    are_all: bool
-
-
 def try_out(
     computed: Sequence[tuple[Node, Domain]],
     related: Sequence[Relation],
@@ -168,8 +161,10 @@ def _products(choices: Sequence[Sequence[Any]]) -> tuple[Iterable[Sequence[Any]]
 # ---- values ----------------------------------------------------------------------------------------------------------
 
 
-def _values(group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping[str, Any]]) -> _Values:
-    """Return values of each property of a group, simple ones first."""
+def _values(
+    group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, list[Any]], bool]:
+    """Return values of each property of a group, simple ones first, with whether each class has one."""
     own = {name: domains.get(name, ANY_PROPERTY) for name in sorted(group.names)}
     roots = [*[root for root, _ in group.computed], *[side for one in group.related for side in one[:2]]]
     clues = clues_of(
@@ -187,7 +182,7 @@ def _values(group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping
     for name, domain in own.items():
         unique = {(type(one), repr(one)): one for one in (None, *[other.get(name) for other in like], *common)}
         found[name] = [one for one in unique.values() if not is_empty(meet(domain, only(one)))]
-    return _Values(found, clues.is_known and is_whole)
+    return found, clues.is_known and is_whole
 
 
 _BYTES = (b"\x00", b"\x01", b"\xff")
