@@ -121,9 +121,9 @@ class FileFormat(NamedTuple):
         return self.message is not None and self.split is None
 
 
-# Of two rows that know a file the first one has it. The data of a QLOAD file may begin with RFH at byte 4, and no message
-# is as long as such a file's first bytes are as a length. amqsbcg prints to a terminal, from which anything may have been
-# copied along: it comes last.
+# Of two rows that know a file the first one has it. The data of a QLOAD file may begin with RFH at byte 4: no message
+# is as long as the first bytes of such a file are as a length. amqsbcg prints to a terminal, from which anything may
+# have been copied along: it comes last.
 FORMATS = {
     "parquet": FileFormat("Parquet: the properties are the columns of their names", None, None, re.compile(rb"\APAR1")),
     "json": FileFormat("one JSON object on each line, a message", "json"),
