@@ -665,10 +665,14 @@ def test_bad_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["$" + ".a" * 100_000, "$" + ".a" * 5000, "$" + "[?(@" * 2000, "$[?" + "!" * 5000 + "@]"]
+    "text",
+    [
+        *("$" + ".a" * 100_000, "$" + ".a" * 5000, "$" + "[?(@" * 2000, "$[?" + "!" * 5000 + "@]"),
+        *("$[1e3:]", "$[?@.a > 1e400]", "$.order[0][?count(@) == 1]", "$[?match('a', 'a{99999999999}')]"),
+    ],
 )
-def test_a_path_that_takes_the_stack(text: str) -> None:
-    """A path as long as a selection string may be, and one longer, end in an error, not the process."""
+def test_a_path_that_the_library_cannot_take(text: str) -> None:
+    """A path that takes the stack, or on which the library fails, ends in an error of ours, not the process."""
     pytest.importorskip("jsonpath")
     topic = Topic(providers=[JSONPath()])
     try:
