@@ -1,6 +1,7 @@
 """IBM MQ messages written: MQMD, MQMDE, MQRFH2, data. The opposite of `mqsel.formats.properties`, for tests and tools.
 
-Writes by the tables of `mqmd`, `mqrfh2` and `jms`; knows nothing of how they are read. Follows formats §2, §4, §5, §6.
+Writes by the tables of `mqmd`, `mqrfh2` and `jms`. Names have many rules: that properties are found is seen by reading
+them. Follows formats §2, §4, §5, §6.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from mqsel.errors import ArgumentError, type_name
+from mqsel.errors import ArgumentError, shortened, type_name
 from mqsel.formats import mqmd as layout
+from mqsel.formats._mq import MQDecoder
 from mqsel.formats.jms import DELIVERY_MODES, JMS
 from mqsel.formats.mqmd import Field
 from mqsel.formats.mqrfh2 import (
@@ -97,8 +99,10 @@ def encode(
     following = (fields["Encoding"], fields["CodedCharSetId"], fields["Format"])
     if properties:
         folders = _folders(properties)
-        header = _rfh2(folders, following, order, ccsid, name_value_ccsid)
-        chain.append(header)
+        chain.append(_rfh2(folders, following, order, ccsid, name_value_ccsid))
+        alone = _rfh2(folders, (encoding, ccsid, ""), order, ccsid, name_value_ccsid)
+        if lost := properties.keys() - MQDecoder(properties).properties(alone).keys():
+            raise ArgumentError(f"property {shortened(min(lost))} cannot be read: its folder has no such name or value")
         following = (encoding, ccsid, layout.MQFMT_RF_HEADER_2)
     later = {field.name for field in layout.MQMD if field.offset >= _LATER}
     if version == 1 and mqmd.keys() & later:
@@ -267,6 +271,8 @@ def _rfh2(folders: list[str], following: tuple[int, int, str], order: str, ccsid
         parts.append(struct.pack(f"{order}i", len(data)) + data)
     length = MQRFH_STRUC_LENGTH_FIXED_2 + sum(map(len, parts))
     encoding, character_set, form = following
+    if character_set <= 0 and character_set != layout.MQCCSI_INHERIT:
+        raise ArgumentError(f"CodedCharSetId is {character_set}: an MQRFH2 has a character set there, or -2 (inherit)")
     head = _characters("StrucId", "RFH ", ccsid)
     head += struct.pack(f"{order}iiii", 2, length, encoding, character_set)
     head += _characters("MQRFH2 field Format", form.ljust(8), ccsid)

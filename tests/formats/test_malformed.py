@@ -512,6 +512,12 @@ def test_one_decoder_is_for_one_thread() -> None:
         (({"Priority": 1}, {"JMSPriority": 1}), {}, "JMSPriority is the field Priority of the message descriptor: "),
         (({}, {"JMSPriority": "high"}), {}, "MQMD field Priority is 'high': expected an integer of 32 bits"),
         (({}, {"a": "\ud800"}), {}, "a property has half a surrogate pair"),
+        *(
+            (({}, {name: value}), {}, f"property {name!r} cannot be read: its folder has no such name or value")
+            for names, value in (("not Root Body.x a-b 𝄞 mq.é mqx.a.b", 5), ("mq.a", None), ("mq.a", "&"))
+            for name in names.split()
+        ),
+        (({"CodedCharSetId": 0}, {"a": 1}), {}, "CodedCharSetId is 0: an MQRFH2 has a character set"),
     ],
 )
 def test_encode_refuses(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
