@@ -15,6 +15,7 @@ from mqsel.errors import ArgumentError, DecodeError, shortened
 from mqsel.formats._artemis import PROPERTY_TYPES, ArtemisDecoder, read_text, unescaped
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note
+from mqsel.formats.records import given_names
 from mqsel.formats.wordings import bad_member, unknown_tag
 from mqsel.names import HEADER_NAMES, HEADER_VALUES, spellings
 from mqsel.values import CLASS_NAMES
@@ -58,7 +59,7 @@ def source_of(name: str) -> Source:
 
 def decoder(names: Sequence[str]) -> ArtemisDecoder:
     """Return the decoder of messages for these properties."""
-    return ArtemisDecoder(names, [source_of(name) for name in names], properties)
+    return ArtemisDecoder(names, [source_of(name) for name in given_names(names)], properties)
 
 
 # ---- markup ------------------------------------------------------------------------------------------------------

@@ -201,7 +201,7 @@ def _place(name: str, named: str | None, value: Any) -> tuple[list[str], str | N
         if path.startswith(("MQMD/", "body/")):
             raise ArgumentError(f"{name} is a field of the message descriptor: give {path[5:]} in mqmd")
         if name == "JMSDeliveryMode":
-            if value not in _DELIVERY_MODES:
+            if not isinstance(value, str) or value not in _DELIVERY_MODES:
                 raise ArgumentError(f"JMSDeliveryMode is {value!r}: expected 'PERSISTENT' or 'NON_PERSISTENT'")
             named, value = "int32", _DELIVERY_MODES[value]
         return path.split("/"), named, value

@@ -28,6 +28,7 @@ from mqsel.selection.selectors import (
     Provider,
     SelectionType,
     deferred,
+    given_providers,
     present,
     same_selector,
 )
@@ -72,7 +73,7 @@ class Topic:
         providers: Iterable[Provider] = (),
         complexity: Complexity | None = PROTECTION,
     ) -> None:
-        self._dialect, self._providers, self._complexity = as_dialect(dialect), tuple(providers), complexity
+        self._dialect, self._providers, self._complexity = as_dialect(dialect), given_providers(providers), complexity
         self._lock = threading.RLock()
         self._subscriptions: dict[str, Subscription] = {}
 

@@ -356,6 +356,7 @@ def test_properties_refuses(options: dict[str, Any], message: str) -> None:
     ("names", "options", "message"),
     [
         (["a", 5], {}, "the name of a property is a string, found int"),
+        ("ab", {}, "names is a sequence of strings, found one str"),
         ([], {"identifier": ("MsgId", b"short")}, "identifier is ('MsgId', b'short'): expected 24 bytes for MsgId"),
         ([], {"identifier": ("CorrelId", bytes(25))}, "expected 24 bytes for CorrelId"),
         ([], {"identifier": ("MsgId", "x" * 24)}, "expected 24 bytes for MsgId"),
@@ -500,6 +501,7 @@ def test_one_decoder_is_for_one_thread() -> None:
         (({}, {"usr.a.b": 1}), {}, "property 'usr.a.b' needs a group: folder usr has none"),
         (({}, {"JMSMessageID": "x"}), {}, "JMSMessageID is a field of the message descriptor: give MsgId in mqmd"),
         (({}, {"JMSDeliveryMode": 2}), {}, "JMSDeliveryMode is 2: expected 'PERSISTENT' or 'NON_PERSISTENT'"),
+        (({}, {"JMSDeliveryMode": []}), {}, "JMSDeliveryMode is []: expected 'PERSISTENT' or 'NON_PERSISTENT'"),
         (({}, {"JMSFoo": 2}), {}, "no property can be named 'JMSFoo'"),
         (({}, {"Root.MQMD.Priority": 2}), {}, "no property can be named 'Root.MQMD.Priority'"),
         (({}, {"a": 2**63}), {}, "property 'a' is 9223372036854775808: no int64"),

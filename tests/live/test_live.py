@@ -424,6 +424,13 @@ def test_options_that_do_not_fit(
     assert code == 2 and message in err and "Traceback" not in err
 
 
+def test_arguments_that_are_none() -> None:
+    """An address that is no string, and a limit that is no count, are errors of ours."""
+    for arguments in ({"url": 5}, {"url": "amqp://host/q", "limit": "1"}, {"url": "amqp://host/q", "limit": 0}):
+        with pytest.raises(ArgumentError):
+            next(browse(**arguments))
+
+
 def test_queues_are_no_files() -> None:
     """Who reads files is told who browses queues."""
     with pytest.raises(FileError, match="a queue of a running broker: expected a file"):

@@ -136,6 +136,9 @@ def test_a_path_that_is_a_selector() -> None:
 
     assert selection_type("$.order.paid", mqsel.IBM_MQ, [JSONPath()]) is STANDARD
     assert selection_type("$['order']['paid']", mqsel.IBM_MQ, [JSONPath()]) is EXTENDED
+    for text in (5, ""):
+        with pytest.raises((errors.ArgumentError, errors.SelectorError)):
+            JSONPath().compile(text)  # type: ignore[arg-type]
 
 
 def test_the_body_by_xpath() -> None:
@@ -655,8 +658,11 @@ def test_bad_arguments() -> None:
     """Whatever else is wrong is one error of ours, where it is first used."""
     for call in (
         lambda: Queue(complexity=5).count("a = 1"),  # type: ignore[arg-type]
+        lambda: Queue(complexity=Complexity("5")).count("a = 1"),  # type: ignore[arg-type]
         lambda: Queue("DB2").count("a = 1"),
-        lambda: Topic(providers=[5]).subscribe("s", "a =="),  # type: ignore[list-item]
+        lambda: Topic(providers=[5]),  # type: ignore[list-item]
+        lambda: selection_type("a ==", providers=5),  # type: ignore[arg-type]
+        lambda: _closed().resume("d", 5),  # type: ignore[arg-type]
         lambda: Topic().subscribe(["s"]),  # type: ignore[arg-type]
         lambda: Topic().resume(["s"]),  # type: ignore[arg-type]
     ):
@@ -680,6 +686,13 @@ def test_a_path_that_the_library_cannot_take(text: str) -> None:
     except errors.SelectorError:
         return
     assert reason_of(topic.publish, Message(body=JSON.decode())) == MQRC.MQRC_CONTENT_ERROR
+
+
+def _closed() -> Topic:
+    topic = Topic()
+    topic.subscribe("d", "a = 1", durable=True)
+    topic.close("d")
+    return topic
 
 
 def test_a_view_is_copied() -> None:
