@@ -6,7 +6,6 @@ them. Follows formats §2, §4, §5, §6.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +23,7 @@ from mqsel.formats.mqrfh2 import (
     PLAIN_FOLDERS,
 )
 from mqsel.formats.wordings import unknown_ccsid
-from mqsel.names import HIDDEN, JMS_DESCRIPTOR, JMS_PREFIX, USR_FOLDER, spellings
+from mqsel.names import HIDDEN, JMS_DESCRIPTOR, USR_FOLDER
 from mqsel.values import CLASS_NAMES, TYPES
 
 _LATER = layout.MQMD_LENGTH_1  # fields from this offset need version 2
@@ -36,7 +35,6 @@ _CLASSES: dict[str, tuple[type, ...]] = {
     "exact": (int,),
     "approximate": (float, int),
 }
-_NAME = re.compile(r"[^\s/><='\"&:.\d-][^\s/><='\"&:.]*")
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as Java writes them
 _ORDERS = {layout.MQENC_INTEGER_NORMAL: ">", layout.MQENC_INTEGER_REVERSED: "<"}  # of bytes, as struct names them
@@ -180,9 +178,6 @@ def _folders(properties: Mapping[str, Any]) -> list[str]:
         if not isinstance(name, str):
             raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
         path, named, value = _place(name, named, value)
-        for part in path:
-            if not _NAME.fullmatch(part):
-                raise ArgumentError(f"property {name!r} cannot be written: {part!r} is not a valid element name")
         node = tree
         for part in path[:-1]:
             node = node.setdefault(part, {})
@@ -205,12 +200,7 @@ def _place(name: str, named: str | None, value: Any) -> tuple[list[str], str | N
                 raise ArgumentError(f"JMSDeliveryMode is {value!r}: expected 'PERSISTENT' or 'NON_PERSISTENT'")
             named, value = "int32", _DELIVERY_MODES[value]
         return path.split("/"), named, value
-    if name.startswith((JMS_PREFIX, USR_FOLDER + JMS_PREFIX, "Root.")):
-        raise ArgumentError(f"no property can be named {name!r}")
-    parts = spellings(name)[-1].split(".")
-    if parts[0] in PLAIN_FOLDERS and len(parts) > 2:
-        raise ArgumentError(f"property {name!r} needs a group: folder {parts[0]} has none")
-    return parts, named, value
+    return (name if "." in name else USR_FOLDER + name).split("."), named, value
 
 
 def _element(name: str, path: list[str], named: str | None, value: Any) -> tuple[str, str]:
