@@ -173,15 +173,18 @@ class Topic:
         """Resume an inactive durable subscription with another selector, where the dialect is not IBM MQ's own.
 
         It is created again, and the messages it has collected are lost: *Jakarta Messaging 3.1*,
-        Session.createDurableConsumer. IBM MQ refuses another selector with MQSO_ALTER, too.
+        Session.createDurableConsumer. With its own selector it is resumed with all of them. IBM MQ refuses another
+        selector with MQSO_ALTER, too.
 
         Raises: as `subscribe`, and the old one stays. SelectorNotAlterable: another selector, of IBM MQ (2524).
             SubscriptionError: none of that name (2428), or active (2429).
         """
-        if core_of(self._dialect).naming == "mqi":
-            return self.resume(name, selector)
-        self._present(selector)
+        is_refused = core_of(self._dialect).naming == "mqi"
+        if not is_refused:
+            self._present(selector)
         with self._lock:
+            if is_refused or same_selector(selector, self._known(name).selector, self._dialect):
+                return self.resume(name, selector)
             self.resume(name)
             self.unsubscribe(name)
             return self.subscribe(name, selector, durable=True)
