@@ -64,8 +64,8 @@ class Presented(NamedTuple):
     """A selector that was taken.
 
     Attributes:
-        matcher: what runs it; None where a provider does.
-        test: ``matcher.matches``, or the provider's test.
+        matcher: what runs it; None where a provider does, or nothing has to.
+        test: whether it selects a message.
     """
 
     type: SelectionType
@@ -108,6 +108,8 @@ def present(
             raise ArgumentError(f"complexity is a Complexity or None, found a Python {type_name(complexity)}")
         if not isinstance(complexity.tests, int) or not isinstance(complexity.nesting, int | None):
             raise ArgumentError(f"{complexity} has no counts of tests and nesting")
+    if isinstance(text, str) and not text.strip(_BLANKS):  # to the parsers of many products that is an error
+        return Presented(SelectionType.NONE, None, _is_any)
     try:
         matcher = compile(text, dialect=dialect, for_subscription=for_subscription)
     except SelectorError as error:
@@ -129,6 +131,13 @@ def present(
     return Presented(SelectionType.STANDARD if text.strip() else SelectionType.NONE, matcher, matcher.matches)
 
 
+_BLANKS = " \t\n\f\r"  # what separates words in every dialect
+
+
+def _is_any(_: Any) -> bool:
+    return True
+
+
 def deferred(text: str, dialect: Dialect, providers: tuple[Provider, ...]) -> Presented:
     """Return what looks at a text when something is published: SELTYPE(EXTENDED) without a provider that takes it now.
 
@@ -145,8 +154,9 @@ def deferred(text: str, dialect: Dialect, providers: tuple[Provider, ...]) -> Pr
 def same_selector(text: str, other: str, dialect: Dialect) -> bool:
     """Report whether two selectors parse alike: blanks, case of keywords and spare parentheses aside."""
     try:
-        return text == other or (
-            isinstance(text, str) and read_selector(text, dialect).node == read_selector(other, dialect).node
+        return isinstance(text, str) and (
+            text.strip(_BLANKS) == other.strip(_BLANKS)
+            or read_selector(text, dialect).node == read_selector(other, dialect).node
         )
     except SelectorError:
         return False

@@ -19,6 +19,7 @@ import mqsel
 from mqsel import errors
 from mqsel.errors import MQRC
 from mqsel.formats import mq, properties
+from mqsel.language.dialect import PRESETS
 from mqsel.selection import (
     Complexity,
     ComplexSelectorWarning,
@@ -506,6 +507,21 @@ def test_a_get_says_what_it_inspected() -> None:
     assert tuple(queue.last_get) == (3, None)
     queue.count("n > 0")
     assert tuple(queue.last_get) == (3, None)
+
+
+@pytest.mark.parametrize("dialect", PRESETS)
+def test_a_blank_selector(dialect: str) -> None:
+    """An empty or blank text selects every message in every dialect, also where it is none to the product's parser."""
+    messages = [{"a": 1}, mq.encode({}, {"a": 2})]
+    queue, topic = full(*messages, dialect=dialect), Topic(dialect)
+    for name, text in zip("abc", ("", " ", "\n\t"), strict=True):
+        assert selection_type(text, dialect) is NONE
+        assert queue.count(text) == queue.count("a > 0") == 2
+        topic.subscribe(name, text, durable=True)
+    topic.close("a")
+    assert topic.resume("a", "  ").active
+    assert [topic.publish(message) for message in messages] == [(*"abc",)] * 2
+    assert len(pickle.loads(pickle.dumps(topic)).subscriptions()) == 3
 
 
 def test_alter() -> None:
