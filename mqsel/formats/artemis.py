@@ -17,7 +17,7 @@ from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note
 from mqsel.formats.records import given_names
 from mqsel.formats.wordings import bad_member, unknown_tag
-from mqsel.names import HEADER_NAMES, HEADER_VALUES, spellings
+from mqsel.names import HEADER_NAMES, HEADER_VALUES
 from mqsel.values import CLASS_NAMES
 
 Source = tuple[str, str | None]
@@ -54,7 +54,7 @@ def source_of(name: str) -> Source:
     """
     if name in _NOT_EXPORTED:
         raise ArgumentError(f"the selector reads {name}, which exports of Artemis do not have")
-    return SOURCES.get(name) or (spellings(name)[0], "")
+    return SOURCES.get(name) or (name, "")
 
 
 def decoder(names: Sequence[str]) -> ArtemisDecoder:

@@ -539,11 +539,11 @@ class RecordReader:
         schema = self.schema
         self._readers = readers(schema.bytes_as)
         self._headers = schema.headers
-        self._own: tuple[tuple[str, str], ...] | None = None  # (the name asked for, its name in the record)
+        self._own: tuple[str, ...] | None = None
         if self._names is not None:
             headers = {header.name: header for header in schema.headers}
             self._headers = tuple(headers[name] for name in self._names if name in headers)
-            self._own = tuple((name, spellings(name)[0]) for name in self._names if name not in headers)
+            self._own = tuple(name for name in self._names if name not in headers)
         # Members that a header is read from are not properties of their own.
         depth = len(schema.members.path)
         self._used = {header.path[depth] for header in schema.headers if header.path[:depth] == schema.members.path}
@@ -568,10 +568,10 @@ class RecordReader:
             if value is not None:
                 message[header.name] = self._header(header, value)
         if self._own is not None:
-            for name, own in self._own:
-                value = _member(members, own)
+            for name in self._own:
+                value = _member(members, name)
                 if value is not None:
-                    message[name] = self._value(own, value, members)
+                    message[name] = self._value(name, value, members)
             return message
         for name, value in items(members):
             if name not in self._used and not self.is_neighbour(name, value, members):
@@ -689,7 +689,7 @@ def reader(
         if not isinstance(schema, str) or schema not in SCHEMAS:
             raise unknown_schema(schema, SCHEMAS)
         schema = SCHEMAS[schema]
-    declared = {spellings(name)[0]: kind for name, kind in declared_types(types).items()}
+    declared = {one: kind for name, kind in declared_types(types).items() for one in spellings(name)}
     return RecordReader(schema, None if names is None else given_names(names), declared)
 
 
