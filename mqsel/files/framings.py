@@ -121,8 +121,9 @@ class FileFormat(NamedTuple):
         return self.message is not None and self.split is None
 
 
-# Of two rows that know a file the first one has it. amqsbcg prints to a terminal, from which anything may have been
-# copied along: it comes last.
+# Of two rows that know a file the first one has it. The data of a QLOAD file may begin with RFH at byte 4: no message
+# is as long as the first bytes of such a file are as a length. amqsbcg prints to a terminal, from which anything may
+# have been copied along: it comes last.
 FORMATS = {
     "parquet": FileFormat("Parquet: the properties are the columns of their names", None, None, re.compile(rb"\APAR1")),
     "json": FileFormat("one JSON object on each line, a message", "json"),
@@ -130,6 +131,7 @@ FORMATS = {
         name: FileFormat(f"lines of JSON: {row.title}{'' if row.has_types else '; types are lost, see --type'}", name)
         for name, row in SCHEMAS.items()
     },
+    "qload": FileFormat("text that dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
     "mq": FileFormat(
         "bytes: messages with their length in front (4 bytes, big-endian), or one message; of a directory every file",
         "mq",
@@ -157,7 +159,6 @@ FORMATS = {
         ending=".xml",
         closing=_end_of_export,
     ),
-    "qload": FileFormat("text that dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
     "amqsbcg": FileFormat(
         "output of the sample program amqsbcg; other text copied from the terminal is ignored",
         "mq",

@@ -16,7 +16,7 @@ from mqsel.formats.inspection import Inspection, Row, Rows
 from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import inspect_json
 from mqsel.formats.mqrfh2 import Note
-from mqsel.formats.records import SCHEMAS, RecordSchema, inspect_record, reader
+from mqsel.formats.records import SCHEMAS, RecordSchema, given_names, inspect_record, reader
 from mqsel.names import JMS_DESCRIPTOR
 
 __all__ = [
@@ -90,13 +90,7 @@ def _key(names: Iterable[str] | None, strip: bool, ccsid: int | None) -> _Key:
         raise ArgumentError(f"ccsid is a number, found {type(ccsid).__name__}")
     if names is None:
         return None, bool(strip), ccsid
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise ArgumentError(f"names is a sequence of strings, found one {type(names).__name__}")
-    wanted = tuple(names)
-    for name in wanted:
-        if not isinstance(name, str):
-            raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
-    return wanted, bool(strip), ccsid
+    return given_names(names), bool(strip), ccsid
 
 
 def _make(key: _Key) -> MQDecoder:

@@ -23,9 +23,10 @@ from mqsel.machine._values cimport (
     value_own
 )
 
-from mqsel.errors import ArgumentError, PropertyTypeError, iterated, type_name
+from mqsel.errors import ArgumentError, PropertyTypeError, type_name
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqrfh2 as _mqrfh2
+from mqsel.formats.records import given_names
 
 cdef extern from "Python.h":
     PyObject *PyUnicode_New(Py_ssize_t size, Py_UCS4 maximum) except NULL
@@ -62,15 +63,12 @@ cdef class Decoder:
     Args:
         names: of the properties, in the order of the slots.
 
-    Raises: ArgumentError: a name is no string.
+    Raises: ArgumentError: these are no names.
     """
 
     def __cinit__(self, names, *_, **__):
         self.busy = True  # for foreign code that finds it before it is complete
-        self.names = tuple(iterated(names, "names of properties"))
-        for name in self.names:
-            if not isinstance(name, str):
-                raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
+        self.names = given_names(names)
         self.record = Record(self.names)
         self.unread = {}
         self.busy = False

@@ -2054,7 +2054,7 @@ cdef int timestamp_read(Value *value, const uint8_t *at, bint ebcdic) noexcept:
     cdef int place
     cdef uint8_t byte
     cdef bint blank = True
-    cdef int64_t year, month, day, era, days, seconds
+    cdef int64_t year, month, day, last, era, days, seconds
     for place in range(16):
         byte = EBCDIC_500[at[place]] if ebcdic else at[place]
         blank = blank and (byte == c" " or byte == 0)
@@ -2067,7 +2067,10 @@ cdef int timestamp_read(Value *value, const uint8_t *at, bint ebcdic) noexcept:
     year = digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3]
     month = digits[4] * 10 + digits[5]
     day = digits[6] * 10 + digits[7]
-    if not 1 <= month <= 12 or not 1 <= day <= 31 or digits[8] * 10 + digits[9] > 23:
+    last = 30 + (month + month // 8) % 2
+    if month == 2:
+        last = 28 + (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
+    if not 1 <= month <= 12 or not 1 <= day <= last or digits[8] * 10 + digits[9] > 23:
         return NOTE_FIELD_DATE
     # 60 and 61 are leap seconds: milliseconds since 1970 count them as the first of the next minute.
     if digits[10] > 5 or digits[12] * 10 + digits[13] > 61:

@@ -27,7 +27,6 @@ from mqsel.machine._values cimport (
 
 from mqsel.formats import jsonl as _jsonl
 from mqsel.formats import records as _schemas
-from mqsel.names import spellings
 from mqsel.values import JAVA_WORDS as _JAVA_WORDS
 from mqsel.values import TYPES as _TYPES
 
@@ -139,8 +138,7 @@ cdef class RecordDecoder(JSONDecoder):
         self.headers = []
         for slot, name in enumerate(self.names):
             header = headers.get(name)
-            own = spellings(name)[0]
-            self.places[slot].declared = declared.get(name if header is not None else own, PLAIN)
+            self.places[slot].declared = declared.get(name, PLAIN)
             self.headers.append(None if header is None or self.places[slot].declared else header.words)
             if header is not None:
                 self.places[slot].is_header = True
@@ -148,9 +146,9 @@ cdef class RecordDecoder(JSONDecoder):
                 *path, last = header.path
                 add(level_of(path), last, VALUE, slot)
             else:
-                add(self.own, own, VALUE, slot)
+                add(self.own, name, VALUE, slot)
                 if members.type_suffix is not None and self.places[slot].declared == PLAIN:
-                    add(self.own, own + members.type_suffix, TYPE, slot)
+                    add(self.own, name + members.type_suffix, TYPE, slot)
         if members.tag is None:
             add(self.own, "map", LEAVE, 0)  # may be all of the properties
         add(0, _jsonl.INSPECTED, LEAVE, 0)

@@ -15,8 +15,9 @@ from mqsel.errors import ArgumentError, DecodeError, shortened
 from mqsel.formats._artemis import PROPERTY_TYPES, ArtemisDecoder, read_text, unescaped
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note
+from mqsel.formats.records import given_names
 from mqsel.formats.wordings import bad_member, unknown_tag
-from mqsel.names import HEADER_NAMES, HEADER_VALUES, spellings
+from mqsel.names import HEADER_NAMES, HEADER_VALUES
 from mqsel.values import CLASS_NAMES
 
 Source = tuple[str, str | None]
@@ -53,12 +54,12 @@ def source_of(name: str) -> Source:
     """
     if name in _NOT_EXPORTED:
         raise ArgumentError(f"the selector reads {name}, which exports of Artemis do not have")
-    return SOURCES.get(name) or (spellings(name)[0], "")
+    return SOURCES.get(name) or (name, "")
 
 
 def decoder(names: Sequence[str]) -> ArtemisDecoder:
     """Return the decoder of messages for these properties."""
-    return ArtemisDecoder(names, [source_of(name) for name in names], properties)
+    return ArtemisDecoder(names, [source_of(name) for name in given_names(names)], properties)
 
 
 # ---- markup ------------------------------------------------------------------------------------------------------

@@ -1,17 +1,18 @@
 """IBM MQ messages written: MQMD, MQMDE, MQRFH2, data. The opposite of `mqsel.formats.properties`, for tests and tools.
 
-Writes by the tables of `mqmd`, `mqrfh2` and `jms`; knows nothing of how they are read. Follows formats §2, §4, §5, §6.
+Writes by the tables of `mqmd`, `mqrfh2` and `jms`. Names have many rules: that properties are found is seen by reading
+them. Follows formats §2, §4, §5, §6.
 """
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Mapping
 from typing import Any
 
 from mqsel.errors import ArgumentError, shortened, type_name
 from mqsel.formats import mqmd as layout
+from mqsel.formats._mq import MQDecoder
 from mqsel.formats.jms import DELIVERY_MODES, JMS
 from mqsel.formats.mqmd import Field
 from mqsel.formats.mqrfh2 import (
@@ -22,7 +23,7 @@ from mqsel.formats.mqrfh2 import (
     PLAIN_FOLDERS,
 )
 from mqsel.formats.wordings import unknown_ccsid
-from mqsel.names import HIDDEN, JMS_DESCRIPTOR, JMS_PREFIX, USR_FOLDER, spellings
+from mqsel.names import HIDDEN, JMS_DESCRIPTOR, USR_FOLDER
 from mqsel.values import CLASS_NAMES, TYPES
 
 _LATER = layout.MQMD_LENGTH_1  # fields from this offset need version 2
@@ -34,7 +35,6 @@ _CLASSES: dict[str, tuple[type, ...]] = {
     "exact": (int,),
     "approximate": (float, int),
 }
-_NAME = re.compile(r"[^\s/><='\"&:.\d-][^\s/><='\"&:.]*")
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as Java writes them
 _ORDERS = {layout.MQENC_INTEGER_NORMAL: ">", layout.MQENC_INTEGER_REVERSED: "<"}  # of bytes, as struct names them
@@ -99,8 +99,10 @@ def encode(
     following = (fields["Encoding"], fields["CodedCharSetId"], fields["Format"])
     if properties:
         folders = _folders(properties)
-        header = _rfh2(folders, following, order, ccsid, name_value_ccsid)
-        chain.append(header)
+        chain.append(_rfh2(folders, following, order, ccsid, name_value_ccsid))
+        alone = _rfh2(folders, (encoding, ccsid, ""), order, ccsid, name_value_ccsid)
+        if lost := properties.keys() - MQDecoder(properties).properties(alone).keys():
+            raise ArgumentError(f"property {shortened(min(lost))} cannot be read: its folder has no such name or value")
         following = (encoding, ccsid, layout.MQFMT_RF_HEADER_2)
     later = {field.name for field in layout.MQMD if field.offset >= _LATER}
     if version == 1 and mqmd.keys() & later:
@@ -178,9 +180,6 @@ def _folders(properties: Mapping[str, Any]) -> list[str]:
         if not isinstance(name, str):
             raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
         path, named, value = _place(name, named, value)
-        for part in path:
-            if not _NAME.fullmatch(part):
-                raise ArgumentError(f"property {name!r} cannot be written: {part!r} is not a valid element name")
         node = tree
         for part in path[:-1]:
             node = node.setdefault(part, {})
@@ -199,16 +198,11 @@ def _place(name: str, named: str | None, value: Any) -> tuple[list[str], str | N
         if path.startswith(("MQMD/", "body/")):
             raise ArgumentError(f"{name} is a field of the message descriptor: give {path[5:]} in mqmd")
         if name == "JMSDeliveryMode":
-            if value not in _DELIVERY_MODES:
+            if not isinstance(value, str) or value not in _DELIVERY_MODES:
                 raise ArgumentError(f"JMSDeliveryMode is {shortened(value)}: expected 'PERSISTENT' or 'NON_PERSISTENT'")
             named, value = "int32", _DELIVERY_MODES[value]
         return path.split("/"), named, value
-    if name.startswith((JMS_PREFIX, USR_FOLDER + JMS_PREFIX, "Root.")):
-        raise ArgumentError(f"no property can be named {name!r}")
-    parts = spellings(name)[-1].split(".")
-    if parts[0] in PLAIN_FOLDERS and len(parts) > 2:
-        raise ArgumentError(f"property {name!r} needs a group: folder {parts[0]} has none")
-    return parts, named, value
+    return (name if "." in name else USR_FOLDER + name).split("."), named, value
 
 
 def _element(name: str, path: list[str], named: str | None, value: Any) -> tuple[str, str]:
@@ -269,6 +263,8 @@ def _rfh2(folders: list[str], following: tuple[int, int, str], order: str, ccsid
         parts.append(struct.pack(f"{order}i", len(data)) + data)
     length = MQRFH_STRUC_LENGTH_FIXED_2 + sum(map(len, parts))
     encoding, character_set, form = following
+    if character_set <= 0 and character_set != layout.MQCCSI_INHERIT:
+        raise ArgumentError(f"CodedCharSetId is {character_set}: an MQRFH2 has a character set there, or -2 (inherit)")
     head = _characters("StrucId", "RFH ", ccsid)
     head += struct.pack(f"{order}iiii", 2, length, encoding, character_set)
     head += _characters("MQRFH2 field Format", form.ljust(8), ccsid)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from mqsel.errors import shortened
+from mqsel.errors import ArgumentError, iterated, shortened
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.jms import DELIVERY_MODES, PERSISTENCE
 from mqsel.formats.jsonl import object_from_json
@@ -527,11 +527,11 @@ class RecordReader:
         lost: for each of these, the value that was the last one.
     """
 
-    def __init__(self, schema: RecordSchema, names: Iterable[str] | None, types: Mapping[str, str]) -> None:
+    def __init__(self, schema: RecordSchema, names: tuple[str, ...] | None, types: Mapping[str, str]) -> None:
         self.schema = schema
         self.unread: Counter[str] = Counter()
         self.lost: dict[str, Any] = {}
-        self._names = None if names is None else tuple(names)
+        self._names = names
         self.types = dict(types)
         self._prepare()
 
@@ -539,11 +539,11 @@ class RecordReader:
         schema = self.schema
         self._readers = readers(schema.bytes_as)
         self._headers = schema.headers
-        self._own: tuple[tuple[str, str], ...] | None = None  # (the name asked for, its name in the record)
+        self._own: tuple[str, ...] | None = None
         if self._names is not None:
             headers = {header.name: header for header in schema.headers}
             self._headers = tuple(headers[name] for name in self._names if name in headers)
-            self._own = tuple((name, spellings(name)[0]) for name in self._names if name not in headers)
+            self._own = tuple(name for name in self._names if name not in headers)
         # Members that a header is read from are not properties of their own.
         depth = len(schema.members.path)
         self._used = {header.path[depth] for header in schema.headers if header.path[:depth] == schema.members.path}
@@ -568,10 +568,10 @@ class RecordReader:
             if value is not None:
                 message[header.name] = self._header(header, value)
         if self._own is not None:
-            for name, own in self._own:
-                value = _member(members, own)
+            for name in self._own:
+                value = _member(members, name)
                 if value is not None:
-                    message[name] = self._value(own, value, members)
+                    message[name] = self._value(name, value, members)
             return message
         for name, value in items(members):
             if name not in self._used and not self.is_neighbour(name, value, members):
@@ -685,15 +685,39 @@ def reader(
 
     Raises: ArgumentError: a schema or a type that is not there.
     """
-    if isinstance(schema, str):
-        if schema not in SCHEMAS:
+    if not isinstance(schema, RecordSchema):
+        if not isinstance(schema, str) or schema not in SCHEMAS:
             raise unknown_schema(schema, SCHEMAS)
         schema = SCHEMAS[schema]
-    declared = {spellings(name)[0]: type_name for name, type_name in (types or {}).items()}
-    for name, type_name in declared.items():
-        if type_name not in TYPE_NAMES:
-            raise unknown_type(name, type_name, TYPE_NAMES)
-    return RecordReader(schema, names, declared)
+    declared = {one: kind for name, kind in declared_types(types).items() for one in spellings(name)}
+    return RecordReader(schema, None if names is None else given_names(names), declared)
+
+
+def declared_types(types: Any) -> dict[str, str]:
+    """Return the types that are declared of properties.
+
+    Raises: ArgumentError: these are none.
+    """
+    if types is not None and not (isinstance(types, Mapping) and all(isinstance(name, str) for name in types)):
+        raise ArgumentError(f"types is {shortened(types)}: expected a mapping of names of properties to types")
+    for name, kind in (types or {}).items():
+        if not isinstance(kind, str) or kind not in TYPE_NAMES:
+            raise unknown_type(name, kind, TYPE_NAMES)
+    return dict(types or {})
+
+
+def given_names(names: Any) -> tuple[str, ...]:
+    """Return names of properties.
+
+    Raises: ArgumentError: these are none.
+    """
+    if isinstance(names, str):
+        raise ArgumentError(f"names is a sequence of strings, found one {type(names).__name__}")
+    given = tuple(iterated(names, "names of properties"))
+    for name in given:
+        if not isinstance(name, str):
+            raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
+    return given
 
 
 def inspect_record(schema: RecordSchema, text: str | bytes, types: Mapping[str, str]) -> Inspection:

@@ -162,8 +162,7 @@ class Link:
             return
         self._receiver.flow(WINDOW if left is None else left)
         while left is None or left > 0:
-            self._step(_HEARTBEAT)
-            if batch := self._arrived():
+            if batch := self._arrived(_HEARTBEAT):
                 yield batch
                 if left is None:
                     self._receiver.flow(len(batch))
@@ -201,16 +200,13 @@ class Link:
         if filters:
             source.filter.put_object(filters)
         receiver.open()
-        endpoint = proton.Endpoint
+        active = proton.Endpoint.REMOTE_ACTIVE
         self._until(
-            lambda: (
-                bool(receiver.state & endpoint.REMOTE_CLOSED)
-                or bool(receiver.state & endpoint.REMOTE_ACTIVE and receiver.remote_source.type)
-            ),
+            lambda: bool(self._ended() or (receiver.state & active and receiver.remote_source.type)),
             "that the link is attached",
         )
-        if receiver.state & endpoint.REMOTE_CLOSED:
-            raise self._refused("the broker refuses the link", receiver.remote_condition)
+        if ended := self._ended():
+            raise self._refused("the broker refuses the link", ended.remote_condition)
         mode = receiver.remote_source.distribution_mode
         if mode != proton.Terminus.DIST_MODE_COPY:
             raise QueueError(
@@ -235,16 +231,16 @@ class Link:
         """Yield what arrives until the broker has used up its credit, or returned it."""
         receiver, answered = self._receiver, time.monotonic()
         while receiver.draining() or receiver.queued:
-            self._step(SILENCE)
-            if batch := self._arrived():
+            if batch := self._arrived(SILENCE):
                 yield batch
                 answered = time.monotonic()
             elif time.monotonic() - answered > SILENCE:
                 raise TimeoutError(f"no message for {SILENCE} seconds, and no word that there are no more")
 
-    def _arrived(self) -> list[bytes]:
-        """Return the messages that are complete, and release them."""
+    def _arrived(self, seconds: float) -> list[bytes]:
+        """Wait for what comes next; return the messages that are complete, and release them."""
         receiver, batch = self._receiver, []
+        self._step(seconds)
         while (delivery := receiver.current) is not None:
             if delivery.partial and not delivery.aborted:
                 if delivery.pending > MAX_MESSAGE:
@@ -270,6 +266,7 @@ class Link:
     def _step(self, seconds: float) -> None:
         """Send what there is to send, and wait for what comes next: not longer than this, or until a heartbeat."""
         transport = self._transport
+        self._raise_closed()  # before it waits: what came together with the end was taken
         try:
             self._send()
             self._socket.settimeout(max(min(seconds, self._wait), 0.001))
@@ -285,7 +282,6 @@ class Link:
             self._send()
         except self._proton.ProtonException as error:
             raise ConnectionError(str(error)) from None
-        self._raise_closed()
 
     def _send(self) -> None:
         transport = self._transport
@@ -293,6 +289,12 @@ class Link:
             self._socket.settimeout(ANSWER)
             self._socket.sendall(transport.peek(size) or b"")
             transport.pop(size)
+
+    def _ended(self) -> proton.Endpoint | None:
+        """Return the link, or its session, if the broker has closed it."""
+        receiver = getattr(self, "_receiver", None)
+        ends = () if receiver is None else (receiver, receiver.session)
+        return next((one for one in ends if one.state & self._proton.Endpoint.REMOTE_CLOSED), None)
 
     def _raise_closed(self) -> None:
         closed = self._proton.Endpoint.REMOTE_CLOSED
@@ -307,9 +309,8 @@ class Link:
             raise ConnectionError(_said(condition))
         if connection.state & closed:
             raise ConnectionError(_said(connection.remote_condition) or "the broker closed it")
-        receiver = getattr(self, "_receiver", None)
-        if receiver is not None and receiver.state & closed and receiver.credit:
-            raise ConnectionError(_said(receiver.remote_condition) or "the broker closed the link")
+        if (ended := self._ended()) and self._receiver.credit:
+            raise ConnectionError(_said(ended.remote_condition) or "the broker closed the link")
         if transport.capacity() < 0:
             raise ConnectionError("the broker closed it without a word")
 

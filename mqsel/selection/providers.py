@@ -13,11 +13,13 @@ from typing import Any
 from mqsel import formats
 from mqsel.errors import (
     MQRC,
+    ArgumentError,
     DecodeError,
     MqselError,
     SelectorLimitError,
     SelectorSyntaxError,
     shortened_line,
+    type_name,
     with_extra,
 )
 
@@ -30,12 +32,13 @@ class JSONPath:
     def compile(self, text: str) -> Callable[[Any], bool]:
         """Return the test that *text* is. Raises: SelectorSyntaxError: no JSONPath."""
         try:
-            from jsonpath import JSONPathEnvironment, JSONPathError  # noqa: PLC0415 (optional)
+            from jsonpath import JSONPathEnvironment  # noqa: PLC0415 (optional)
         except ImportError as error:
             raise _not_installed("JSONPath", "python-jsonpath") from error
+        short = _short(text)
         try:
-            path = JSONPathEnvironment(strict=True).compile(_short(text))
-        except (JSONPathError, RecursionError) as error:
+            path = JSONPathEnvironment(strict=True).compile(short)
+        except Exception as error:  # of numbers and patterns beyond what the library takes it has Python's own
             raise _no_path(text, "JSONPath", error) from error
 
         def test(message: Any) -> bool:
@@ -48,7 +51,7 @@ class JSONPath:
                 raise _no_document("JSON", error) from error
             try:
                 return path.match(document) is not None
-            except (JSONPathError, RecursionError) as error:
+            except Exception as error:
                 raise _no_document("document for the path", error) from error
 
         return test
@@ -65,8 +68,9 @@ class XPath:
             raise _not_installed("XPath", "lxml") from error
         # No entities, no network, no documents of enormous depth or size.
         parser_options = {"resolve_entities": False, "no_network": True, "huge_tree": False}
+        short = _short(text)
         try:
-            expression = etree.XPath(_short(text))
+            expression = etree.XPath(short)
             expression(etree.Element("any"))  # names unknown functions and variables, which compiling does not
         except (etree.XPathError, ValueError) as error:
             raise _no_path(text, "XPath", error) from error
@@ -94,6 +98,8 @@ class XPath:
 
 def _short(text: str) -> str:
     """Refuse what is longer than a selection string: a path of 100,000 steps takes the stack, and the process."""
+    if not isinstance(text, str):
+        raise ArgumentError(f"the text is a Python {type_name(text)}: expected a string")
     if len(text) > MAX_LENGTH:
         message = f"the text has {len(text)} characters: a provider takes {MAX_LENGTH}"
         raise SelectorLimitError(message, selector=text, reason=MQRC.MQRC_SELECTION_STRING_ERROR)
@@ -119,9 +125,9 @@ def _not_installed(what: str, package: str) -> MqselError:
 
 
 def _no_path(text: str, what: str, error: Exception) -> SelectorSyntaxError:
-    return SelectorSyntaxError(
-        f"this is no {what}: {shortened_line(str(error))}", selector=text, span=(0, len(text)), hint=None
-    )
+    # str() of an error of python-jsonpath shows the place in the text, and fails for an empty one.
+    why = shortened_line(str(error) if text else "it is empty")
+    return SelectorSyntaxError(f"this is no {what}: {why}", selector=text, span=(0, len(text)), hint=None)
 
 
 def _no_document(what: str, error: Exception) -> DecodeError:

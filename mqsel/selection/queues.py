@@ -17,11 +17,11 @@ from operator import index
 from typing import Any, NamedTuple
 
 from mqsel.errors import MQRC, ArgumentError, NoMessageAvailable, shortened
-from mqsel.formats import properties
+from mqsel.formats import decoder, properties
 from mqsel.language.checker import is_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.machine._values import Record
-from mqsel.matcher import Matcher, compile, rule_of_names  # noqa: A004 (as it is called outside)
+from mqsel.matcher import Matcher, rule_of_names
 from mqsel.names import MAX_LENGTH, is_identifier, spellings
 from mqsel.selection.message import HEADERS, Message, no_priority
 from mqsel.selection.selectors import PROTECTION, Complexity, SelectionType, present
@@ -71,7 +71,7 @@ def arrived(message: Any, dialect: Dialect) -> Arrived:
     Raises: PropertyTypeError: no message, or a value that no property has. DecodeError: bytes that are no message.
         ArgumentError: a priority that is not 0 to 9.
     """
-    selectable = True
+    selectable, are_any = True, rule_of_names(dialect, None) == "ignore"
     read: Mapping[str, Any]
     if isinstance(message, Message):
         message = message.received()
@@ -82,11 +82,11 @@ def arrived(message: Any, dialect: Dialect) -> Arrived:
             kind = type(value)
             if kind not in CLASS_NAMES or (kind is int and not -_RANGE <= value < _RANGE) or type(name) is not str:
                 Record((name,), (value,))  # its errors are those of a selector that reads the property
-        selectable = rule_of_names(dialect, None) == "ignore" or all(map(_is_property, message))
+        selectable = are_any or all(map(_is_property, message))
     else:
         read = properties(message)
         message = bytes(message)  # of its own: a view may change, and cannot be pickled
-        selectable = compile("", dialect=dialect).decoder("mq")(message) is not False
+        selectable = are_any or decoder("mq", (), invalid_names="never")(message) is not False
     given = read.get("JMSPriority")
     try:
         priority = DEFAULT_PRIORITY if given is None else index(given)

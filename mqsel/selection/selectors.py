@@ -64,8 +64,8 @@ class Presented(NamedTuple):
     """A selector that was taken.
 
     Attributes:
-        matcher: what runs it; None where a provider does.
-        test: ``matcher.matches``, or the provider's test.
+        matcher: what runs it; None where a provider does, or nothing has to.
+        test: whether it selects a message.
     """
 
     type: SelectionType
@@ -78,7 +78,16 @@ def selection_type(text: str, dialect: Dialect | str = IBM_MQ, providers: Iterab
 
     Raises: SelectorError: neither; the reason code is 2459 (2551 where a subscription is made with it).
     """
-    return present(text, as_dialect(dialect), providers=providers).type
+    return present(text, as_dialect(dialect), providers=given_providers(providers)).type
+
+
+def given_providers(providers: Any) -> tuple[Provider, ...]:
+    """Return providers. Raises: ArgumentError: one is none."""
+    given = tuple(providers) if isinstance(providers, Iterable) else (providers,)
+    for provider in given:
+        if not callable(getattr(provider, "compile", None)):
+            raise ArgumentError(f"a provider has a method compile: found a Python {type_name(provider)}")
+    return given
 
 
 def present(
@@ -86,7 +95,7 @@ def present(
     dialect: Dialect,
     *,
     complexity: Complexity | None = None,
-    providers: Iterable[Provider] = (),
+    providers: tuple[Provider, ...] = (),
     for_subscription: bool = False,
 ) -> Presented:
     """Compile a selector, or return the test of the first provider that knows it.
@@ -94,16 +103,19 @@ def present(
     Raises: SelectorError: neither; the error of the selector language, which tells more than "no provider".
         SelectorLimitError: *complexity* refuses it.
     """
-    if complexity is not None and not isinstance(complexity, Complexity):
-        raise ArgumentError(f"complexity is a Complexity or None, found a Python {type_name(complexity)}")
+    if complexity is not None:
+        if not isinstance(complexity, Complexity):
+            raise ArgumentError(f"complexity is a Complexity or None, found a Python {type_name(complexity)}")
+        if not isinstance(complexity.tests, int) or not isinstance(complexity.nesting, int | None):
+            raise ArgumentError(f"{complexity} has no counts of tests and nesting")
+    if isinstance(text, str) and not text.strip(_BLANKS):  # to the parsers of many products that is an error
+        return Presented(SelectionType.NONE, None, _is_any)
     try:
         matcher = compile(text, dialect=dialect, for_subscription=for_subscription)
     except SelectorError as error:
         if error.reason not in (MQRC.MQRC_SELECTOR_SYNTAX_ERROR, MQRC.MQRC_SELECTION_NOT_AVAILABLE):
             raise
         for provider in providers:
-            if not callable(getattr(provider, "compile", None)):
-                raise ArgumentError(f"a provider has a method compile: found a Python {type_name(provider)}") from None
             try:
                 return Presented(SelectionType.EXTENDED, None, provider.compile(text))
             except SelectorError:
@@ -119,7 +131,14 @@ def present(
     return Presented(SelectionType.STANDARD if text.strip() else SelectionType.NONE, matcher, matcher.matches)
 
 
-def deferred(text: str, dialect: Dialect, providers: Iterable[Provider]) -> Presented:
+_BLANKS = " \t\n\f\r"  # what separates words in every dialect
+
+
+def _is_any(_: Any) -> bool:
+    return True
+
+
+def deferred(text: str, dialect: Dialect, providers: tuple[Provider, ...]) -> Presented:
     """Return what looks at a text when something is published: SELTYPE(EXTENDED) without a provider that takes it now.
 
     Source: *IBM MQ 9.4, Message selector syntax*: "the checking of the syntax of the selection string is deferred".
@@ -135,7 +154,10 @@ def deferred(text: str, dialect: Dialect, providers: Iterable[Provider]) -> Pres
 def same_selector(text: str, other: str, dialect: Dialect) -> bool:
     """Report whether two selectors parse alike: blanks, case of keywords and spare parentheses aside."""
     try:
-        return text == other or read_selector(text, dialect).node == read_selector(other, dialect).node
+        return isinstance(text, str) and (
+            text.strip(_BLANKS) == other.strip(_BLANKS)
+            or read_selector(text, dialect).node == read_selector(other, dialect).node
+        )
     except SelectorError:
         return False
 

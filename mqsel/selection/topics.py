@@ -28,6 +28,7 @@ from mqsel.selection.selectors import (
     Provider,
     SelectionType,
     deferred,
+    given_providers,
     present,
     same_selector,
 )
@@ -72,7 +73,7 @@ class Topic:
         providers: Iterable[Provider] = (),
         complexity: Complexity | None = PROTECTION,
     ) -> None:
-        self._dialect, self._providers, self._complexity = as_dialect(dialect), tuple(providers), complexity
+        self._dialect, self._providers, self._complexity = as_dialect(dialect), given_providers(providers), complexity
         self._lock = threading.RLock()
         self._subscriptions: dict[str, Subscription] = {}
 
@@ -172,15 +173,18 @@ class Topic:
         """Resume an inactive durable subscription with another selector, where the dialect is not IBM MQ's own.
 
         It is created again, and the messages it has collected are lost: *Jakarta Messaging 3.1*,
-        Session.createDurableConsumer. IBM MQ refuses another selector with MQSO_ALTER, too.
+        Session.createDurableConsumer. With its own selector it is resumed with all of them. IBM MQ refuses another
+        selector with MQSO_ALTER, too.
 
         Raises: as `subscribe`, and the old one stays. SelectorNotAlterable: another selector, of IBM MQ (2524).
             SubscriptionError: none of that name (2428), or active (2429).
         """
-        if core_of(self._dialect).naming == "mqi":
-            return self.resume(name, selector)
-        self._present(selector)
+        is_refused = core_of(self._dialect).naming == "mqi"
+        if not is_refused:
+            self._present(selector)
         with self._lock:
+            if is_refused or same_selector(selector, self._known(name).selector, self._dialect):
+                return self.resume(name, selector)
             self.resume(name)
             self.unsubscribe(name)
             return self.subscribe(name, selector, durable=True)

@@ -84,8 +84,6 @@ def test_read_as_by_a_reader_of_xml() -> None:
     assert len(messages) == len(expected) == 300
     for message, wanted in zip(messages, expected, strict=True):
         values = {name: value for name, value in wanted.items() if value is not None and name in WANTED}
-        if "color" in values:
-            values["usr.color"] = values["color"]
         assert _same(_decoded(message), values), message.decode()
         assert _same(_slowly(message), values)
         rows = {row.name: row.value for row in formats.FORMATS["artemis"].inspect(message, {}).rows}

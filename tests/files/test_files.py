@@ -504,7 +504,13 @@ def test_pastes_are_found(tmp_path):
         assert list(files.messages(path)) == [message] * (content != BANNER)
     for other in (b'{"a": "\\n****Message descriptor****"}\n', b"MD  \n" + text, b"\0\0\1\0MD  \n" + text):
         assert files.format_of(io.BufferedReader(io.BytesIO(other))) in (None, "mq")
-    assert files.format_of(io.BufferedReader(io.BytesIO(b"* QLOAD\n\nA VER 2\nX 41\n" + text))) == "qload"
+    for dumped in (
+        b"* QLOAD\n\nA VER 2\nX 41\n" + text,
+        b"N\nT RFH 1\n",
+        b"N\nS MD  1\n",
+        b"*** RFH \n* QLOAD\nN\nT x\n",
+    ):
+        assert files.format_of(io.BufferedReader(io.BytesIO(dumped))) == "qload"
 
 
 def test_directory(tmp_path):
@@ -528,7 +534,7 @@ def test_file_that_is_not_there(tmp_path, dump):
 
 def test_bad_arguments():
     """A framing or a way with errors that is not there is named; so is a message that no line can hold."""
-    with pytest.raises(ArgumentError, match="framing is 'xml': expected one of 'mq', 'qload', 'amqsbcg'"):
+    with pytest.raises(ArgumentError, match="framing is 'xml': expected one of 'qload', 'mq', 'amqsbcg'"):
         files.messages("x", framing="xml")
     with pytest.raises(ArgumentError, match="errors is 'ignore'"):
         files.messages("x", errors="ignore")

@@ -490,7 +490,9 @@ def test_filter_raises_the_first(files: list[Path]) -> None:
         ({"errors": "ignore"}, "errors is 'ignore'"),
         ({"jobs": 0}, "jobs is 0: expected a count of processes, or None"),
         ({"types": {"a": "int32"}}, "types declare what records lost"),
-        ({"types": {"a": "int"}, "format": "lenses"}, "type of 'a' is 'int': expected one of 'null', 'boolean'"),
+        ({"types": {"a": "int"}, "format": "lenses"}, "'a' is declared 'int': there is no such type"),
+        ({"types": 5}, "types is 5: expected a mapping of names of properties to types"),
+        ({"format": []}, r"format is \[\]: expected one of"),
     ):
         with pytest.raises(ArgumentError, match=text):
             mqsel.files.filter(files[0], "a = 1", **options)  # type: ignore[arg-type]

@@ -80,6 +80,18 @@ def test_the_other_spelling_is_the_dialects(dialect: str) -> None:
     assert [both(line) for line in lines[:2]] == [{"usr.x": 1}, {"x": 1}]
 
 
+@pytest.mark.parametrize("dialect", ["IBM_MQ", "QPID_CPP"])
+def test_the_other_spelling_is_the_dialects_in_other_formats(dialect: str) -> None:
+    """usr.x reads the property x of a record, or of an export, only where the dialect says that it is x."""
+    of_artemis = '<message><properties><property name="{}" value="1" type="integer"/></properties></message>'
+    wanted = [dialect == "IBM_MQ", dialect != "IBM_MQ"]
+    for format, text in (("artemis", of_artemis), ("lenses", '{{"properties": {{"{}": "1"}}}}')):  # noqa: A001
+        options = {"types": {"usr.x": "int32"}} if format == "lenses" else {}
+        texts = [text.format(name).encode() for name in ("x", "usr.x")]
+        found = list(mqsel.compile("usr.x = 1", dialect=dialect).filter(texts, format=format, **options))
+        assert [one in found for one in texts] == wanted
+
+
 @pytest.mark.parametrize("line", [5, None, bytearray(b"{"), [], b"{", "\ud800", b"\xff", memoryview(b"[]")])
 def test_what_is_no_line(line: Any) -> None:
     """Anything but a line of JSON is one error."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from raw import CLASSES, KEYS, VECTORS, typed
 
 from mqsel import formats, names
 from mqsel.errors import MQRC, DecodeError
-from mqsel.formats import jms, mqmd, mqrfh2
+from mqsel.formats import jms, mq, mqmd, mqrfh2
 from mqsel.values import MQTYPE, TYPE_NAMES
 
 IDS = [vector["id"] for vector in VECTORS]
@@ -65,6 +67,17 @@ def test_vector(vector: dict[str, Any]) -> None:
     wanted = [*vector["want"], *vector.get("absent", [])]
     by_name = formats.properties(message, wanted, **options)
     assert vector["want"] == {name: typed(value) for name, value in by_name.items()}
+
+
+def test_dates_are_those_of_the_calendar() -> None:
+    """JMSTimestamp is the day that PutDate names, or NULL where Python's calendar has no such day."""
+    for year, month, day in itertools.product((1, 1900, 2000, 2023, 2024), range(14), range(33)):
+        try:
+            wanted = (date(year, month, day) - date(1970, 1, 1)).days * 86_400_000
+        except ValueError:
+            wanted = None
+        message = mq.encode({"PutDate": f"{year:04}{month:02}{day:02}", "PutTime": "00000000"}, {})
+        assert formats.properties(message, ["JMSTimestamp"]).get("JMSTimestamp") == wanted, (year, month, day)
 
 
 def test_every_row_has_a_vector() -> None:

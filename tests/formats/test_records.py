@@ -180,7 +180,11 @@ def test_arrow():
     ("arguments", "text"),
     [
         (("avro",), "there is no record schema 'avro': choose connect, connect-ibm, lenses, nifi, pulsar"),
+        ((5,), "there is no record schema '5': choose connect"),
         (("lenses", None, {"p": "int"}), "'p' is declared 'int': there is no such type"),
+        (("lenses", None, {"p": []}), "'p' is declared \\[\\]: there is no such type"),
+        (("lenses", None, ["p"]), "types is \\['p'\\]: expected a mapping"),
+        (("lenses", 5), "names is a sequence of strings, found one int"),
     ],
 )
 def test_bad_arguments(arguments, text):

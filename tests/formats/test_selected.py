@@ -162,7 +162,7 @@ def test_keywords_are_no_names(word: str) -> None:
 
 def test_match_option_reads_the_mqmd_alone() -> None:
     """A selector on one identifier compares 24 bytes, whatever header is behind; all zero matches every message."""
-    broken = mq.encode({"MsgId": b"\xab" * 24, "CorrelId": b"\x01" * 24}, {"x-": 1}, b"")[:380]
+    broken = mq.encode({"MsgId": b"\xab" * 24, "CorrelId": b"\x01" * 24}, {"x": 1}, b"")[:380]
     ebcdic = mq.encode({"MsgId": b"\xab" * 24}, {}, encoding=273, ccsid=500)
     other = mq.encode({"MsgId": b"\xac" * 24}, {})
     headless = mq.encode({}, {"a": 1})[364:]

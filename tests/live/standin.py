@@ -40,6 +40,7 @@ class StandIn:
         mechanism: of SASL, that is offered.
         password: that is let in; None for any.
         drop: after so many messages the connection breaks.
+        ends: link, session or connection: what is closed before the connection breaks, or to refuse a link.
         deaf: so many connections are closed at once.
         refusal: the condition with which a link is refused.
         context: for TLS.
@@ -64,6 +65,7 @@ class StandIn:
         mechanism: bytes = b"ANONYMOUS",
         password: bytes | None = None,
         drop: int | None = None,
+        ends: str = "",
         deaf: int = 0,
         refusal: str = "",
         context: ssl.SSLContext | None = None,
@@ -73,7 +75,7 @@ class StandIn:
     ) -> None:
         self.messages = messages
         self.mode, self.product, self.mechanism, self.password = mode, product, mechanism, password
-        self.drop, self.deaf, self.refusal, self.context = drop, deaf, refusal, context
+        self.drop, self.ends, self.deaf, self.refusal, self.context = drop, ends, deaf, refusal, context
         self.ignores, self.drains, self.mangle = ignores, drains, mangle
         self.inits: list[bytes] = []
         self.attempts = self.credit = 0
@@ -157,9 +159,9 @@ class StandIn:
         place = len(self.links)
         self.links.append((source.address, source.distribution_mode, _object(source.capabilities), filters))
         if self.refusal:
-            link.open()
-            link.condition = proton.Condition(self.refusal, "the stand-in was told so")
-            link.close()
+            if not self.ends:
+                link.open()
+            self._end(link, self.refusal)
             return None
         link.source.copy(source)
         link.source.distribution_mode = self.mode
@@ -181,10 +183,17 @@ class StandIn:
             if self.drop is not None:
                 self.drop -= 1
                 if self.drop == 0:
+                    if self.ends:
+                        self._end(link, "amqp:internal-error")
                     return True
         if link.drain_mode and self.drains:
             link.drained()
         return False
+
+    def _end(self, link: proton.Link, condition: str) -> None:
+        ended = {"session": link.session, "connection": link.session.connection}.get(self.ends, link)
+        ended.condition = proton.Condition(condition, "the stand-in was told so")
+        ended.close()
 
     def _flush(self, connected: socket.socket, transport: proton.Transport) -> None:
         while (size := transport.pending()) > 0:

@@ -87,9 +87,10 @@ def test_rabbitmq() -> None:
         ]
 
 
-def test_a_refused_link_says_why() -> None:
-    """What a broker has against a link is in the error."""
-    with StandIn(refusal="amqp:not-found") as broker:
+@pytest.mark.parametrize("ends", ["", "session"])
+def test_a_refused_link_says_why(ends: str) -> None:
+    """What a broker has against a link is in the error, also if it ends the session instead."""
+    with StandIn(refusal="amqp:not-found", ends=ends) as broker:
         assert refused(broker.url()).message == "the broker refuses the link: the stand-in was told so (amqp:not-found)"
 
 
@@ -105,6 +106,17 @@ def test_a_connection_that_breaks() -> None:
     with StandIn(sent, drop=20) as broker:
         source = browse(broker.url())
         assert [next(source) for _ in range(20)] == sent[:20]
+
+
+@pytest.mark.parametrize("ends", ["link", "session", "connection"])
+def test_what_is_closed_behind_messages(ends: str) -> None:
+    """Messages that arrive together with the end of what they came on are yielded, and the error says why it ended."""
+    read = []
+    with StandIn(CARS, drop=3, ends=ends) as broker, pytest.raises(QueueError) as caught:
+        read += browse(broker.url())
+    assert read == CARS[:3]
+    why = "the stand-in was told so (amqp:internal-error)"
+    assert caught.value.message == f"the connection was lost behind message 3: {why}"
 
 
 def test_a_broker_that_starts_is_asked_again() -> None:
@@ -404,6 +416,13 @@ def test_options_that_do_not_fit(
     code, _, err = ran(capfdbinary, *arguments)
 
     assert code == 2 and message in err and "Traceback" not in err
+
+
+def test_arguments_that_are_none() -> None:
+    """An address that is no string, and a limit that is no count, are errors of ours."""
+    for arguments in ({"url": 5}, {"url": "amqp://host/q", "limit": "1"}, {"url": "amqp://host/q", "limit": 0}):
+        with pytest.raises(ArgumentError):
+            next(browse(**arguments))
 
 
 def test_queues_are_no_files() -> None:

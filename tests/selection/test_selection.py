@@ -19,6 +19,7 @@ import mqsel
 from mqsel import errors
 from mqsel.errors import MQRC
 from mqsel.formats import mq, properties
+from mqsel.language.dialect import PRESETS
 from mqsel.selection import (
     Complexity,
     ComplexSelectorWarning,
@@ -136,6 +137,9 @@ def test_a_path_that_is_a_selector() -> None:
 
     assert selection_type("$.order.paid", mqsel.IBM_MQ, [JSONPath()]) is STANDARD
     assert selection_type("$['order']['paid']", mqsel.IBM_MQ, [JSONPath()]) is EXTENDED
+    for text in (5, ""):
+        with pytest.raises((errors.ArgumentError, errors.SelectorError)):
+            JSONPath().compile(text)  # type: ignore[arg-type]
 
 
 def test_the_body_by_xpath() -> None:
@@ -505,15 +509,31 @@ def test_a_get_says_what_it_inspected() -> None:
     assert tuple(queue.last_get) == (3, None)
 
 
+@pytest.mark.parametrize("dialect", PRESETS)
+def test_a_blank_selector(dialect: str) -> None:
+    """An empty or blank text selects every message in every dialect, also where it is none to the product's parser."""
+    messages = [{"a": 1}, mq.encode({}, {"a": 2})]
+    queue, topic = full(*messages, dialect=dialect), Topic(dialect)
+    for name, text in zip("abc", ("", " ", "\n\t"), strict=True):
+        assert selection_type(text, dialect) is NONE
+        assert queue.count(text) == queue.count("a > 0") == 2
+        topic.subscribe(name, text, durable=True)
+    topic.close("a")
+    assert topic.resume("a", "  ").active
+    assert [topic.publish(message) for message in messages] == [(*"abc",)] * 2
+    assert len(pickle.loads(pickle.dumps(topic)).subscriptions()) == 3
+
+
 def test_alter() -> None:
-    """To alter a subscription is to make it anew; what is refused leaves it as it was."""
+    """To alter a subscription is to make it anew; its own selector, and what is refused, leave it as it was."""
     topic = Topic(mqsel.JMS.replace(constant_false="reject"))
     topic.subscribe("d", "a = 1", durable=True)
     assert reason_of(topic.alter, "d", "a = 2") == MQRC.MQRC_SUBSCRIPTION_IN_USE
     topic.publish({"a": 1})
     topic.close("d")
     assert reason_of(topic.alter, "d", "FALSE") == MQRC.MQRC_SELECTOR_ALWAYS_FALSE
-    assert len(topic.subscriptions()[0].queue) == 1
+    assert topic.alter("d", "(a=1)").queue.count() == 1  # not altered
+    topic.close("d")
     altered = topic.alter("d", "a = 2")
 
     assert (altered.active, altered.durable, len(altered.queue)) == (True, True, 0)
@@ -655,8 +675,11 @@ def test_bad_arguments() -> None:
     """Whatever else is wrong is one error of ours, where it is first used."""
     for call in (
         lambda: Queue(complexity=5).count("a = 1"),  # type: ignore[arg-type]
+        lambda: Queue(complexity=Complexity("5")).count("a = 1"),  # type: ignore[arg-type]
         lambda: Queue("DB2").count("a = 1"),
-        lambda: Topic(providers=[5]).subscribe("s", "a =="),  # type: ignore[list-item]
+        lambda: Topic(providers=[5]),  # type: ignore[list-item]
+        lambda: selection_type("a ==", providers=5),  # type: ignore[arg-type]
+        lambda: _closed().resume("d", 5),  # type: ignore[arg-type]
         lambda: Topic().subscribe(["s"]),  # type: ignore[arg-type]
         lambda: Topic().resume(["s"]),  # type: ignore[arg-type]
     ):
@@ -665,10 +688,14 @@ def test_bad_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["$" + ".a" * 100_000, "$" + ".a" * 5000, "$" + "[?(@" * 2000, "$[?" + "!" * 5000 + "@]"]
+    "text",
+    [
+        *("$" + ".a" * 100_000, "$" + ".a" * 5000, "$" + "[?(@" * 2000, "$[?" + "!" * 5000 + "@]"),
+        *("$[1e3:]", "$[?@.a > 1e400]", "$.order[0][?count(@) == 1]", "$[?match('a', 'a{99999999999}')]"),
+    ],
 )
-def test_a_path_that_takes_the_stack(text: str) -> None:
-    """A path as long as a selection string may be, and one longer, end in an error, not the process."""
+def test_a_path_that_the_library_cannot_take(text: str) -> None:
+    """A path that takes the stack, or on which the library fails, ends in an error of ours, not the process."""
     pytest.importorskip("jsonpath")
     topic = Topic(providers=[JSONPath()])
     try:
@@ -676,6 +703,13 @@ def test_a_path_that_takes_the_stack(text: str) -> None:
     except errors.SelectorError:
         return
     assert reason_of(topic.publish, Message(body=JSON.decode())) == MQRC.MQRC_CONTENT_ERROR
+
+
+def _closed() -> Topic:
+    topic = Topic()
+    topic.subscribe("d", "a = 1", durable=True)
+    topic.close("d")
+    return topic
 
 
 def test_a_view_is_copied() -> None:

@@ -18,10 +18,9 @@ from mqsel.files.parts import Named, listed_files
 from mqsel.files.run.tasks import Advance, Begun, JobRun, Records, Task, cut, done, placed
 from mqsel.files.run.work import Ask, Broken, Complaint, Job, Match, Tally, in_files
 from mqsel.files.wordings import bad_line, file_trouble
-from mqsel.formats.records import SCHEMAS
+from mqsel.formats.records import SCHEMAS, declared_types
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
-from mqsel.values import TYPE_NAMES
 
 _LISTED = 100  # errors that are kept
 _MOST = 16  # processes for each processor: more only start
@@ -172,18 +171,15 @@ def filter(  # noqa: A001 (the word of Matcher)
 
     Raises: ArgumentError: an argument that cannot be. SelectorError: as `mqsel.compile`.
     """
-    if format is not None and format not in FORMATS:
+    if format is not None and (not isinstance(format, str) or format not in FORMATS):
         raise ArgumentError(f"format is {format!r}: expected one of {', '.join(map(repr, FORMATS))}")
     if errors not in ("raise", "skip"):
         raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise ArgumentError(f"jobs is {jobs!r}: expected a count of processes, or None")
-    declared = dict(types or {})
+    declared = declared_types(types)
     if declared and format not in SCHEMAS:
         raise ArgumentError("types declare what records lost: expected the format of records with them")
-    for name, kind in declared.items():
-        if kind not in TYPE_NAMES:
-            raise ArgumentError(f"type of {name!r} is {kind!r}: expected one of {', '.join(map(repr, TYPE_NAMES))}")
     matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
     ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True)
     is_many = isinstance(paths, Iterable) and not isinstance(paths, (str, bytes, os.PathLike))
