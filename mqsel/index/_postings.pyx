@@ -16,7 +16,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport INFINITY, fabs, nextafter
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from mqsel.index._memtable cimport Draft, DraftClause, Items, Link, draft_view, items_room, steps_link
 from mqsel.index._segment cimport *
@@ -33,6 +33,7 @@ cdef enum:
 
 cdef enum:
     MOST_LISTED = 32            # strings of a short step; more are a leaf, in which a string is looked up
+    MOST_WORDS = 17             # of a step: two numbers in each but the first
     MOST_CODED = 16383          # beyond there is no code of 16 bits that is exact
 
 
@@ -1082,6 +1083,7 @@ cdef void texts_write(uint64_t *words, const ShortStep *short, const PooledLeaf 
     """Write the numbers of the strings of a leaf behind a short step; the last as often as there is room."""
     cdef int bits = 32 if short.test & TEST_MASK & ~SHORT_NOT == SHORT_WIDE_TEXTS else 16
     cdef uint32_t at
+    memset(words, 0, 8 * (short.it & 255))
     for at in range((short.it & 255) * (64 // bits)):
         words[at * bits // 64] |= <uint64_t> leaf_strings(leaf)[min(at, leaf.strings - 1)] << (at * bits % 64)
 
@@ -1089,42 +1091,44 @@ cdef void texts_write(uint64_t *words, const ShortStep *short, const PooledLeaf 
 cdef int clause_pack(SegmentLayout *it, uint32_t count) noexcept nogil:
     """Write the steps of the clause in hand as words. Returns 0, or -1 without memory."""
     cdef const ClauseStep *steps = <const ClauseStep *> it.code.items
+    cdef uint64_t room = <uint64_t> count * MOST_WORDS
     cdef uint32_t *ends
     cdef uint64_t *words
+    cdef uint64_t *here
     cdef ShortStep short
     cdef ClauseStep long
     cdef const PooledLeaf *texts = NULL
-    cdef uint32_t at, size, jump
-    if items_room(&it.ends, <uint64_t> count + 1, 4) < 0:
+    cdef uint32_t at, size, jump, beyond
+    if items_room(&it.ends, <uint64_t> count + 1, 4) < 0 or items_room(&it.words, room, 8) < 0:
         return -1
     ends = <uint32_t *> it.ends.items
+    words = <uint64_t *> it.words.items + it.words.count
     ends[count] = 0
+    # From the last to the first: where a step goes on counts the words between.
     at = count
     while at > 0:
         at -= 1
         jump = (steps[at].link & JUMP_MASK) // 2
-        size = step_shorten(it, &steps[at], ends[at + 1] - ends[at + jump] if jump else 0, &short, &texts)
-        ends[at] = ends[at + 1] + (size if size else 2)
-    if it.words.count + ends[0] > CODE_MASK or items_room(&it.words, ends[0], 8) < 0:
-        return -1
-    words = <uint64_t *> it.words.items + it.words.count
-    memset(words, 0, 8 * <uint64_t> ends[0])
-    for at in range(count):
-        jump = (steps[at].link & JUMP_MASK) // 2
-        size = step_shorten(it, &steps[at], ends[at + 1] - ends[at + jump] if jump else 0, &short, &texts)
+        beyond = ends[at + 1] - ends[at + jump] if jump else 0
+        here = words + room - ends[at + 1]
+        size = step_shorten(it, &steps[at], beyond, &short, &texts)
+        here -= size if size else 2
         if size:
-            memcpy(words, &short, sizeof(ShortStep))
+            memcpy(here, &short, sizeof(ShortStep))
             if size > 1:
-                texts_write(words + 1, &short, texts)
+                texts_write(here + 1, &short, texts)
             elif short.test & TEST_MASK == SHORT_LEAF:
                 leaf_keep(it, short.it)
         else:
             long = steps[at]
-            long.link = long.link & ~<uint32_t> JUMP_MASK | (ends[at] - ends[at + jump] if jump else 0)
+            long.link = long.link & ~<uint32_t> JUMP_MASK | (beyond + 2 if jump else 0)
             if long.test & TEST_MASK == LEAF:
                 leaf_keep(it, long.it.place)
-            memcpy(words, &long, sizeof(ClauseStep))
-        words += ends[at] - ends[at + 1]
+            memcpy(here, &long, sizeof(ClauseStep))
+        ends[at] = <uint32_t> (words + room - here)
+    if it.words.count + ends[0] > CODE_MASK:
+        return -1
+    memmove(words, words + room - ends[0], 8 * <uint64_t> ends[0])
     it.words.count += ends[0]
     return 0
 
