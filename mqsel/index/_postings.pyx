@@ -14,9 +14,9 @@ Longer than 500 lines because all of it fills one layout.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport INFINITY, fabs, nextafter
-from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from mqsel.index._memtable cimport Draft, DraftClause, Items, Link, draft_view, items_room, steps_link
 from mqsel.index._segment cimport *
@@ -983,18 +983,13 @@ cdef void use_step(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
 
 cdef uint32_t listed_texts(const PooledLeaf *leaf, uint16_t attribute, bint *is_not) noexcept nogil:
     """Return how many strings a short step has to list for a leaf; 0 where that is not all that the leaf is."""
-    cdef const int64_t *whole = <const int64_t *> leaf_intervals(leaf)
-    cdef const double *reals = <const double *> whole
-    if leaf.kind != SET or leaf.attribute[0] != attribute or leaf.bytes or leaf.patterns or leaf.strings > MOST_LISTED:
-        return 0
     is_not[0] = leaf.flags == EVERY_OTHER_KIND
-    if is_not[0]:
-        return leaf.strings if (
-            leaf.integers == 1 and whole[0] == INT64_MIN and whole[1] == INT64_MAX
-            and leaf.floats32 == 1 and reals[2] == -INFINITY and reals[3] == INFINITY
-            and leaf.floats64 == 1 and reals[4] == -INFINITY and reals[5] == INFINITY
-        ) else 0
-    return leaf.strings if leaf.flags == 0 and leaf.integers + leaf.floats32 + leaf.floats64 == 0 else 0
+    return leaf.strings if (
+        leaf.kind == SET and leaf.attribute[0] == attribute and not leaf.bytes and not leaf.patterns
+        and leaf.strings <= MOST_LISTED and (is_not[0] or leaf.flags == 0)
+        and leaf.integers == leaf.floats32 == leaf.floats64 == <uint32_t> is_not[0]
+        and (not is_not[0] or memcmp(leaf_intervals(leaf), ALL_NUMBERS, sizeof(ALL_NUMBERS)) == 0)
+    ) else 0
 
 
 cdef bint range_of(const ClauseStep *step, uint32_t *low, uint32_t *high) noexcept nogil:
