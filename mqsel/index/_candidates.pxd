@@ -14,6 +14,7 @@ cdef struct AttributeValue:
     double number               # NaN if it is none
     uint32_t codes[2]           # of a number; of a string or byte string its number in the segment, NONE if it has none
     uint32_t kind               # a Kind
+    uint32_t is_value           # whether it is neither NULL nor nothing
     uint32_t hash               # of a string or byte string
     bint is_hashed
 

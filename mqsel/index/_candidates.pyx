@@ -12,7 +12,7 @@ Longer than 500 lines because what a candidate costs is called inline.
 from libc.math cimport NAN
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from mqsel.index._memtable cimport Draft, DraftClause, Link, items_room
 from mqsel.index._segment cimport *
@@ -122,7 +122,9 @@ cdef int search_begin(
     cdef AttributeValue *slots
     cdef uint64_t number
     cdef uint32_t *present
+    cdef uint32_t *texts
     cdef uint32_t count = 0
+    cdef uint32_t text_count = 0
     cdef uint32_t at
     cdef int tags
     cdef uint32_t value_count = <uint32_t> min(record.count, attributes)
@@ -150,39 +152,48 @@ cdef int search_begin(
     search.value_count = value_count
     if given == NULL:
         given_count = value_count
-    if items_room(&search.present, given_count, 4) < 0:
+    if items_room(&search.present, 2 * <uint64_t> given_count + 2, 4) < 0:
         raise MemoryError
+    # Strings come last, lest each loop over what is present has a branch that cannot be foretold.
     present = <uint32_t *> search.present.items
+    texts = present + given_count + 1
     if given != NULL:
         for number in range(given_count):
             at = given[number]
-            if at < value_count and values[at].tag != NULL_VALUE:
-                slot_fill(search, &slots[at], &values[at])
-                present[count] = at
-                count += 1
-        search.present.count = count
-        return 0
-    number = 0
-    # Of many properties most are NULL, of few most are not: either way the branch can be foretold.
-    while number + WIDE <= given_count:
-        tags = 0
-        for at in range(WIDE):
-            tags |= values[number + at].tag
-        if tags != NULL_VALUE:
+            if at < value_count:
+                present_add(values, at, present, &count, texts, &text_count)
+    else:
+        number = 0
+        # Of many properties most are NULL, of few most are not: either way the branch can be foretold.
+        while number + WIDE <= given_count:
+            tags = 0
             for at in range(WIDE):
-                present[count] = <uint32_t> number + at
-                count += values[number + at].tag != NULL_VALUE
-        number += WIDE
-    for number in range(number, given_count):
-        present[count] = <uint32_t> number
-        count += values[number].tag != NULL_VALUE
+                tags |= values[number + at].tag
+            if tags != NULL_VALUE:
+                for at in range(WIDE):
+                    present_add(values, <uint32_t> number + at, present, &count, texts, &text_count)
+            number += WIDE
+        for number in range(number, given_count):
+            present_add(values, <uint32_t> number, present, &count, texts, &text_count)
+    memmove(present + count, texts, 4 * <size_t> text_count)
+    count += text_count
     for number in range(count):
         slot_fill(search, &slots[present[number]], &values[present[number]])
     search.present.count = count
     return 0
 
 
+cdef inline void present_add(
+    const Value *values, uint32_t at, uint32_t *present, uint32_t *count, uint32_t *texts, uint32_t *text_count
+) noexcept:
+    """Note a property that is not NULL, without a branch on what it is."""
+    present[count[0]] = texts[text_count[0]] = at
+    count[0] += (values[at].tag != NULL_VALUE) & (values[at].tag != STRING)
+    text_count[0] += values[at].tag == STRING
+
+
 cdef inline void slot_fill(Search *search, AttributeValue *slot, const Value *value) noexcept:
+    slot.is_value = value.tag != POISON or search.asked
     if value.tag == STRING:
         slot.kind = KIND_STRING
         slot.is_hashed = False
@@ -208,6 +219,7 @@ cdef inline void slot_clear(AttributeValue *slot) noexcept:
     slot.number = NAN
     slot.codes[TEXT_CODE] = NONE
     slot.kind = KIND_NULL
+    slot.is_value = False
     slot.codes[NUMBER_CODE] = NO_CODE
     slot.hash = 0
     slot.is_hashed = False
@@ -412,7 +424,12 @@ cdef bint leaf_holds(Search *search, const SegmentArrays *segment, uint32_t numb
     cdef const PooledLeaf *leaf
     cdef Value left, right
     cdef bint is_error, truth
-    if number >= segment.leaf_count or segment.leaves[number] >= segment.pool_size:
+    if number >= segment.leaf_count:
+        search.is_damaged = True
+        return False
+    if search.memo[number] >> 1 == search.epoch:
+        return search.memo[number] & 1
+    if segment.leaves[number] >= segment.pool_size:
         search.is_damaged = True
         return False
     leaf = <const PooledLeaf *> (segment.pool + segment.leaves[number])
@@ -426,27 +443,19 @@ cdef bint leaf_holds(Search *search, const SegmentArrays *segment, uint32_t numb
             return False
         segment.looked[number] = 1
     if leaf.kind == SET:
-        left.tag = NULL_VALUE
-        if leaf.attribute[0] == NONE:
+        if leaf.attribute[0] < search.slot_room and search.slots[leaf.attribute[0]].kind & KIND_OPEN:
+            truth = True
+        else:
+            left.tag = NULL_VALUE
             is_error = operand_find(search, leaf, 0, &left)
-            return set_has(search, leaf, &left, is_error)
-        if leaf.attribute[0] >= search.value_count:
-            return leaf.flags & KIND_NULL != 0
-        if search.slots[leaf.attribute[0]].kind & KIND_OPEN:
-            return True
-        if leaf.patterns == 0:
-            return set_has(search, leaf, &search.values[leaf.attribute[0]], False)
-    if search.memo[number] >> 1 == search.epoch:
-        return search.memo[number] & 1
-    if leaf.kind == CODE:
+            truth = set_has(search, leaf, &left, is_error)
+    elif leaf.kind == CODE:
         if depth > MAX_DEPTH:
             search.is_damaged = True
             return False
         truth = steps_hold(
             search, segment, <const uint64_t *> leaf + LEAF_WORDS, 2 * <uint64_t> leaf.actions[0], 0, number, depth + 1
         )
-    elif leaf.kind == SET:
-        truth = set_has(search, leaf, &search.values[leaf.attribute[0]], False)
     else:
         left.tag = right.tag = NULL_VALUE
         is_error = operand_find(search, leaf, 0, &left)
@@ -505,7 +514,7 @@ cdef bint texts_have(const ShortStep *step, uint32_t text) noexcept:
     return found != 0
 
 
-cdef bint step_holds_rare(
+cdef inline bint step_holds_rare(
     Search *search, const SegmentArrays *segment, const uint64_t *code, uint64_t room, uint32_t limit, int depth
 ) noexcept:
     """Report whether a test is true that is not one of the most frequent. Its leaf has to be below *limit*."""
@@ -534,33 +543,32 @@ cdef bint step_holds_rare(
     else:
         search.is_damaged = True
         return False
-    return truth if step.test & SHORT_NOT == 0 else not truth and slot.kind & KIND_ANY != 0
+    return truth ^ step.test >> 2 & slot.is_value
 
 
 cdef inline bint step_truth(
-    Search *search, const SegmentArrays *segment, const uint64_t *code, uint64_t room, uint32_t limit, int depth
+    Search *search, const SegmentArrays *segment, const uint64_t *code, uint64_t room, uint32_t limit, int depth,
+    uint32_t *words, uint32_t *jump
 ) noexcept:
-    """Report whether a test is true. Its attribute has a slot; if it has more words than *room*, it is damaged."""
+    """Report whether a test is true. Its attribute has a slot; if it has more words than *room*, it is damaged.
+
+    Sets how many words it has, and where it goes on if the next one does not follow; 0 for the end.
+    """
     cdef const ShortStep *step = <const ShortStep *> code
     cdef const AttributeValue *slot = &search.slots[step.attribute]
-    cdef bint truth
-    cdef uint32_t is_not
+    cdef bint is_in
     if step.test & SHORT_MASK != SHORT:
+        words[0] = step_words(code)
+        jump[0] = (
+            (<const ClauseStep *> code).link & JUMP_MASK if step.test & SHORT == 0
+            else step.it >> 8 if step.test & SHORT_MASK == SHORT_TEXTS else step.link & SHORT_JUMP_MASK
+        )
         return step_holds_rare(search, segment, code, room, limit, depth)
+    words[0] = 1
+    jump[0] = step.link & SHORT_JUMP_MASK
     # Which of the three it is, a processor cannot foretell: it makes all.
-    truth = (
-        (slot.codes[step.test & 1] - (step.it & 0xFFFF) <= step.it >> 16) | ((slot.kind & step.it) != 0) << 1
-    ) >> (step.test >> 1 & 1) & 1
-    is_not = step.test >> 2 & 1
-    return (truth ^ is_not) & (is_not ^ 1 | (slot.kind & KIND_ANY != 0))
-
-
-cdef inline uint32_t step_jump(const uint64_t *code) noexcept:
-    """Return where a step goes on if the next one does not follow; 0 for the end."""
-    cdef const ShortStep *step = <const ShortStep *> code
-    if step.test & SHORT == 0:
-        return (<const ClauseStep *> code).link & JUMP_MASK
-    return step.it >> 8 if step.test & SHORT_MASK == SHORT_TEXTS else step.link & SHORT_JUMP_MASK
+    is_in = slot.codes[step.test & 1] - <uint32_t> <uint16_t> step.it <= step.it >> 16
+    return (is_in | ((slot.kind & step.it) != 0) << 1) >> (step.test >> 1 & 1) & 1 ^ step.test >> 2 & slot.is_value
 
 
 cdef bint steps_hold(
@@ -575,14 +583,13 @@ cdef bint steps_hold(
         limit: the number that those of leaves have to be below.
     """
     cdef uint64_t start = at
-    cdef uint32_t jump
+    cdef uint32_t jump, words
     cdef bint truth
     while at < count and (<const ShortStep *> (code + at)).attribute < search.slot_room:
-        truth = step_truth(search, segment, code + at, count - at, limit, depth)
+        truth = step_truth(search, segment, code + at, count - at, limit, depth, &words, &jump)
         if truth == (<const ShortStep *> (code + at)).test >> TEST_BITS:
-            at += step_words(code + at)
+            at += words
             continue
-        jump = step_jump(code + at)
         if jump == 0:
             search.budget -= min(search.budget, at - start)
             return truth
@@ -764,8 +771,8 @@ cdef int intervals_take(Search *search, const SegmentArrays *segment, const Attr
         search.is_damaged = True
         return 0
     search.budget -= total
-    low = 0
     high = row.intervals.count
+    low = 0 if high > BLOCK else high  # of a few each is looked at: halving them, a processor cannot foretell
     while low < high:
         middle = low + (high - low) // 2
         if lows[middle] <= number:
@@ -788,7 +795,9 @@ cdef int intervals_take(Search *search, const SegmentArrays *segment, const Attr
             stop = min(low, first + BLOCK)
             for at in range(first, stop):
                 candidates[count] = row.interval_postings + at
-                count += (highs[at] >= number) & bucket_fits(search, &segment.postings[row.interval_postings + at])
+                count += (lows[at] <= number) & (highs[at] >= number) & bucket_fits(
+                    search, &segment.postings[row.interval_postings + at]
+                )
         block += 1
         first += BLOCK
     search.candidates.count = count
@@ -959,7 +968,7 @@ cdef inline void place_add(Search *search, const SegmentArrays *segment, uint32_
         search.touched[place >> TOUCHED] = 1
 
 
-cdef int clause_emit(Search *search, const SegmentArrays *segment, const Clause *clause) except -1:
+cdef void clause_emit(Search *search, const SegmentArrays *segment, const Clause *clause) noexcept:
     """Add the places of a clause that is true."""
     cdef const uint32_t *places = &clause.place
     cdef uint32_t count = 1
@@ -967,16 +976,18 @@ cdef int clause_emit(Search *search, const SegmentArrays *segment, const Clause 
     if clause.code & MANY_PLACES:
         if clause.place >= segment.copy_count:
             search.is_damaged = True
-            return 0
+            return
         count = segment.copies[clause.place]
         places = segment.copies + clause.place + 1
         if count > segment.copy_count - clause.place - 1:
             search.is_damaged = True
-            return 0
-    search.budget -= min(search.budget, count)
+            return
+    if count >= search.budget:
+        search.is_damaged = True
+        return
+    search.budget -= count
     for at in range(count):
         place_add(search, segment, places[at])
-    return 0
 
 
 cdef int segment_search(Search *search, const SegmentArrays *segment) except -1:
@@ -999,75 +1010,84 @@ cdef inline uint64_t steps_enough(const SegmentArrays *segment) noexcept:
     return (<uint64_t> segment.code_count + segment.copy_count + 1024) * 64
 
 
+cdef inline int clause_add(Search *search, const SegmentArrays *segment, uint32_t number) except -1:
+    """Add the places of a clause that is true; one that is reached in several ways adds them once."""
+    cdef const Clause *clause = &segment.clauses[number]
+    if search.asked:
+        clause_ask(search, segment, segment.code + (clause.code & CODE_MASK))
+    if clause.code & MANY_PLACES == 0:
+        place_add(search, segment, clause.place)
+    elif is_new(search, number):
+        clause_emit(search, segment, clause)
+    return 0
+
+
 cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     """Add the places of those candidates that are true."""
-    cdef uint32_t *candidates
+    cdef uint32_t *proved
+    cdef uint32_t *others
     cdef uint64_t count = search.candidates.count
+    cdef uint64_t proved_count = 0
     cdef uint64_t at, start, number, code_count, slot_room
     cdef const Posting *posting
     cdef const Clause *clauses
     cdef const Clause *clause
     cdef const uint64_t *code
-    cdef uint32_t jump
+    cdef uint32_t jump, words
     cdef bint truth
     cdef bint is_wrong = False
     if count == 0:
         return 0
-    if items_room(&search.candidates, AHEAD, 4) < 0:
+    if items_room(&search.candidates, count + 2 * AHEAD, 4) < 0:
         raise MemoryError
-    candidates = <uint32_t *> search.candidates.items
-    # Of a posting that fits, the clause, and whether it is proved.
+    # The clauses of postings that fit; apart from the others, lest that is a branch, those that are proved.
+    proved = <uint32_t *> search.candidates.items
+    others = proved + count + AHEAD
     for at in range(count):
-        posting = &segment.postings[candidates[at]]
-        candidates[at] = posting.clause | (posting.clause << 1 & <uint32_t> is_inside(search, posting) << 31)
-        is_wrong = is_wrong | (candidates[at] & CLAUSE_MASK >= segment.clause_count)
+        posting = &segment.postings[proved[at]]
+        proved[proved_count] = others[at - proved_count] = posting.clause & CLAUSE_MASK
+        is_wrong = is_wrong | (posting.clause & CLAUSE_MASK >= segment.clause_count)
+        proved_count += (posting.clause >> 31) | (posting.clause >> 30 & is_inside(search, posting))
     if is_wrong:
         search.is_damaged = True
         return 0
-    for at in range(count, count + AHEAD):
-        candidates[at] = candidates[count - 1]
     search.budget = steps_enough(segment)
     clauses = segment.clauses
+    for at in range(proved_count):
+        mqsel_ahead(clauses + proved[at + AHEAD])
+        clause_add(search, segment, proved[at])
+    count -= proved_count
+    for at in range(count, count + AHEAD):
+        others[at] = others[0]
     code = segment.code
     code_count = segment.code_count
     slot_room = search.slot_room
-    for at in range(min(count, <uint64_t> AHEAD)):
-        mqsel_ahead(clauses + (candidates[at] & CLAUSE_MASK))
-    for at in range(min(count, <uint64_t> AHEAD // 2)):
-        mqsel_ahead(code + (clauses[candidates[at] & CLAUSE_MASK].code & CODE_MASK))
+    for at in range(AHEAD):
+        mqsel_ahead(clauses + others[at])
+    for at in range(AHEAD // 2):
+        mqsel_ahead(code + (clauses[others[at]].code & CODE_MASK))
     for at in range(count):
-        mqsel_ahead(clauses + (candidates[at + AHEAD] & CLAUSE_MASK))
-        mqsel_ahead(code + (clauses[candidates[at + AHEAD // 2] & CLAUSE_MASK].code & CODE_MASK))
-        clause = &clauses[candidates[at] & CLAUSE_MASK]
-        if candidates[at] & TRUE_IN_ALL == 0:
-            start = number = (clause.code & CODE_MASK) + (clause.code >> CODE_BITS & MOST_PROVED)
-            while True:  # as in `steps_hold`
-                if number >= code_count or (<const ShortStep *> (code + number)).attribute >= slot_room:
-                    search.is_damaged = True
-                    return 0
-                truth = step_truth(search, segment, code + number, code_count - number, NONE, 0)
-                if truth == (<const ShortStep *> (code + number)).test >> TEST_BITS:
-                    number += step_words(code + number)
-                    continue
-                jump = step_jump(code + number)
-                if jump == 0:
-                    break
-                number += jump
-            search.budget -= min(search.budget, number - start)
-            if search.budget == 0:
+        mqsel_ahead(clauses + others[at + AHEAD])
+        mqsel_ahead(code + (clauses[others[at + AHEAD // 2]].code & CODE_MASK))
+        clause = &clauses[others[at]]
+        start = number = (clause.code & CODE_MASK) + (clause.code >> CODE_BITS & MOST_PROVED)
+        while True:  # as in `steps_hold`
+            if number >= code_count or (<const ShortStep *> (code + number)).attribute >= slot_room:
                 search.is_damaged = True
                 return 0
-            if not truth:
+            truth = step_truth(search, segment, code + number, code_count - number, NONE, 0, &words, &jump)
+            if truth == (<const ShortStep *> (code + number)).test >> TEST_BITS:
+                number += words
                 continue
-        if search.asked:
-            clause_ask(search, segment, code + (clause.code & CODE_MASK))
-        if clause.code & MANY_PLACES == 0:
-            place_add(search, segment, clause.place)
-        elif is_new(search, candidates[at] & CLAUSE_MASK):  # one that is reached in several ways adds its places once
-            clause_emit(search, segment, clause)
-            if search.budget == 0:
-                search.is_damaged = True
-                return 0
+            if jump == 0:
+                break
+            number += jump
+        search.budget -= min(search.budget, number - start)
+        if truth:
+            clause_add(search, segment, others[at])
+        if search.budget == 0:
+            search.is_damaged = True
+            return 0
     return 0
 
 

@@ -21,7 +21,6 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.list cimport PyList_GET_SIZE
 from cpython.ref cimport Py_INCREF
 from libc.math cimport INFINITY, nextafter
-from libc.stdint cimport INT64_MAX, INT64_MIN
 from libc.stdlib cimport calloc, free, qsort, realloc
 from libc.string cimport memcpy, memset
 
@@ -257,8 +256,6 @@ cdef uint32_t texts_leaf(Moved *moved, const uint64_t *code, bint is_not) noexce
     cdef uint32_t at, place
     cdef uint64_t number
     cdef PooledLeaf *leaf
-    cdef int64_t *whole
-    cdef double *reals
     cdef uint32_t *numbers
     moved.leaf.count = 0
     if items_room(&moved.leaf, LEAF_WORDS + 6 + count, 8) < 0:
@@ -271,11 +268,7 @@ cdef uint32_t texts_leaf(Moved *moved, const uint64_t *code, bint is_not) noexce
     if is_not:
         leaf.flags = EVERY_OTHER_KIND
         leaf.integers = leaf.floats32 = leaf.floats64 = 1
-        whole = <int64_t *> leaf_intervals(leaf)
-        whole[0], whole[1] = INT64_MIN, INT64_MAX
-        reals = <double *> (whole + 2)
-        reals[0] = reals[2] = -INFINITY
-        reals[1] = reals[3] = INFINITY
+        memcpy(<void *> leaf_intervals(leaf), ALL_NUMBERS, sizeof(ALL_NUMBERS))
     numbers = <uint32_t *> leaf_strings(leaf)
     for at in range(count):
         number = short.it >> (16 * at) if is_pair else code[1 + at * bits // 64] >> (at * bits % 64)

@@ -75,7 +75,7 @@ cdef void draft_view(Draft *draft, SegmentArrays *segment, uint32_t attributes) 
 
 
 cdef inline int items_room(Items *items, uint64_t more, size_t size) noexcept nogil:
-    return grown(&items.items, &items.room, items.count + more, size)
+    return 0 if items.count + more <= items.room else grown(&items.items, &items.room, items.count + more, size)
 
 
 cdef inline int by_number(const void *left, const void *right) noexcept nogil:

@@ -14,9 +14,9 @@ Longer than 500 lines because all of it fills one layout.
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.math cimport INFINITY, fabs, nextafter
-from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memmove, memset
 
 from mqsel.index._memtable cimport Draft, DraftClause, Items, Link, draft_view, items_room, steps_link
 from mqsel.index._segment cimport *
@@ -33,6 +33,7 @@ cdef enum:
 
 cdef enum:
     MOST_LISTED = 32            # strings of a short step; more are a leaf, in which a string is looked up
+    MOST_WORDS = 17             # of a step: two numbers in each but the first
     MOST_CODED = 16383          # beyond there is no code of 16 bits that is exact
 
 
@@ -982,18 +983,13 @@ cdef void use_step(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
 
 cdef uint32_t listed_texts(const PooledLeaf *leaf, uint16_t attribute, bint *is_not) noexcept nogil:
     """Return how many strings a short step has to list for a leaf; 0 where that is not all that the leaf is."""
-    cdef const int64_t *whole = <const int64_t *> leaf_intervals(leaf)
-    cdef const double *reals = <const double *> whole
-    if leaf.kind != SET or leaf.attribute[0] != attribute or leaf.bytes or leaf.patterns or leaf.strings > MOST_LISTED:
-        return 0
     is_not[0] = leaf.flags == EVERY_OTHER_KIND
-    if is_not[0]:
-        return leaf.strings if (
-            leaf.integers == 1 and whole[0] == INT64_MIN and whole[1] == INT64_MAX
-            and leaf.floats32 == 1 and reals[2] == -INFINITY and reals[3] == INFINITY
-            and leaf.floats64 == 1 and reals[4] == -INFINITY and reals[5] == INFINITY
-        ) else 0
-    return leaf.strings if leaf.flags == 0 and leaf.integers + leaf.floats32 + leaf.floats64 == 0 else 0
+    return leaf.strings if (
+        leaf.kind == SET and leaf.attribute[0] == attribute and not leaf.bytes and not leaf.patterns
+        and leaf.strings <= MOST_LISTED and (is_not[0] or leaf.flags == 0)
+        and leaf.integers == leaf.floats32 == leaf.floats64 == <uint32_t> is_not[0]
+        and (not is_not[0] or memcmp(leaf_intervals(leaf), ALL_NUMBERS, sizeof(ALL_NUMBERS)) == 0)
+    ) else 0
 
 
 cdef bint range_of(const ClauseStep *step, uint32_t *low, uint32_t *high) noexcept nogil:
@@ -1082,6 +1078,7 @@ cdef void texts_write(uint64_t *words, const ShortStep *short, const PooledLeaf 
     """Write the numbers of the strings of a leaf behind a short step; the last as often as there is room."""
     cdef int bits = 32 if short.test & TEST_MASK & ~SHORT_NOT == SHORT_WIDE_TEXTS else 16
     cdef uint32_t at
+    memset(words, 0, 8 * (short.it & 255))
     for at in range((short.it & 255) * (64 // bits)):
         words[at * bits // 64] |= <uint64_t> leaf_strings(leaf)[min(at, leaf.strings - 1)] << (at * bits % 64)
 
@@ -1089,42 +1086,44 @@ cdef void texts_write(uint64_t *words, const ShortStep *short, const PooledLeaf 
 cdef int clause_pack(SegmentLayout *it, uint32_t count) noexcept nogil:
     """Write the steps of the clause in hand as words. Returns 0, or -1 without memory."""
     cdef const ClauseStep *steps = <const ClauseStep *> it.code.items
+    cdef uint64_t room = <uint64_t> count * MOST_WORDS
     cdef uint32_t *ends
     cdef uint64_t *words
+    cdef uint64_t *here
     cdef ShortStep short
     cdef ClauseStep long
     cdef const PooledLeaf *texts = NULL
-    cdef uint32_t at, size, jump
-    if items_room(&it.ends, <uint64_t> count + 1, 4) < 0:
+    cdef uint32_t at, size, jump, beyond
+    if items_room(&it.ends, <uint64_t> count + 1, 4) < 0 or items_room(&it.words, room, 8) < 0:
         return -1
     ends = <uint32_t *> it.ends.items
+    words = <uint64_t *> it.words.items + it.words.count
     ends[count] = 0
+    # From the last to the first: where a step goes on counts the words between.
     at = count
     while at > 0:
         at -= 1
         jump = (steps[at].link & JUMP_MASK) // 2
-        size = step_shorten(it, &steps[at], ends[at + 1] - ends[at + jump] if jump else 0, &short, &texts)
-        ends[at] = ends[at + 1] + (size if size else 2)
-    if it.words.count + ends[0] > CODE_MASK or items_room(&it.words, ends[0], 8) < 0:
-        return -1
-    words = <uint64_t *> it.words.items + it.words.count
-    memset(words, 0, 8 * <uint64_t> ends[0])
-    for at in range(count):
-        jump = (steps[at].link & JUMP_MASK) // 2
-        size = step_shorten(it, &steps[at], ends[at + 1] - ends[at + jump] if jump else 0, &short, &texts)
+        beyond = ends[at + 1] - ends[at + jump] if jump else 0
+        here = words + room - ends[at + 1]
+        size = step_shorten(it, &steps[at], beyond, &short, &texts)
+        here -= size if size else 2
         if size:
-            memcpy(words, &short, sizeof(ShortStep))
+            memcpy(here, &short, sizeof(ShortStep))
             if size > 1:
-                texts_write(words + 1, &short, texts)
+                texts_write(here + 1, &short, texts)
             elif short.test & TEST_MASK == SHORT_LEAF:
                 leaf_keep(it, short.it)
         else:
             long = steps[at]
-            long.link = long.link & ~<uint32_t> JUMP_MASK | (ends[at] - ends[at + jump] if jump else 0)
+            long.link = long.link & ~<uint32_t> JUMP_MASK | (beyond + 2 if jump else 0)
             if long.test & TEST_MASK == LEAF:
                 leaf_keep(it, long.it.place)
-            memcpy(words, &long, sizeof(ClauseStep))
-        words += ends[at] - ends[at + 1]
+            memcpy(here, &long, sizeof(ClauseStep))
+        ends[at] = <uint32_t> (words + room - here)
+    if it.words.count + ends[0] > CODE_MASK:
+        return -1
+    memmove(words, words + room - ends[0], 8 * <uint64_t> ends[0])
     it.words.count += ends[0]
     return 0
 

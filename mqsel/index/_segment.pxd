@@ -376,6 +376,7 @@ cdef bint leaf_is_sound(const PooledLeaf *leaf, uint64_t room, uint32_t attribut
 cdef uint32_t header_check(const SegmentHeader *header) noexcept nogil
 cdef size_t[17] SIZES
 cdef uint32_t VERSION
+cdef uint64_t[6] ALL_NUMBERS    # the intervals of a leaf that has one of each lane, with all but NaN
 
 
 cdef inline uint64_t mixed(uint64_t word) noexcept nogil:

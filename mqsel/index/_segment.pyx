@@ -18,6 +18,10 @@ from mqsel.errors import ProgramError
 SHOWN = 5   # selectors of a posting list that are named
 
 cdef uint32_t VERSION = 4
+cdef uint64_t[6] ALL_NUMBERS = [
+    0x8000000000000000, 0x7FFFFFFFFFFFFFFF, 0xFFF0000000000000, 0x7FF0000000000000, 0xFFF0000000000000,
+    0x7FF0000000000000,
+]
 cdef size_t[17] SIZES = [
     sizeof(Attribute), 4, 4, 1, 8, 4, 8, sizeof(Clause), 4, sizeof(Posting), sizeof(PointEntry), sizeof(AffixEntry),
     8, 4, 8, 4, 1,
