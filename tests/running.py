@@ -19,7 +19,8 @@ INT64_MAX = (1 << 63) - 1
 # Tests of columns on Spark take half as long without a second compiler and a parallel collector: their JVM lives for
 # minutes, and compiles a class for each query.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-CLASSES = Path(__file__).resolve().parent.parent / "build" / "spark.jsa"
+TESTS = Path(__file__).resolve().parent
+CLASSES = TESTS.parent / "build" / "spark.jsa"
 # It may be missing. Java would warn of one that it cannot use among the lines of the command that is tested.
 SPARK_JAVA = f'{JAVA} -XX:SharedArchiveFile="{CLASSES}" -Xlog:disable'
 
@@ -27,7 +28,7 @@ SPARK_JAVA = f'{JAVA} -XX:SharedArchiveFile="{CLASSES}" -Xlog:disable'
 def keep_classes() -> None:
     """Write the classes of Spark as Java has them once they are loaded, unless they are there.
 
-    Spark then starts in 5.6 s of CPU in place of 10.7, its first query included; the archive takes 33 s, once.
+    Spark then starts in 5.6 s of CPU in place of 10.7, its first query included; the archive takes 49 s, once.
     """
     import fcntl
 
@@ -39,12 +40,11 @@ def keep_classes() -> None:
         if CLASSES.exists() and CLASSES.stat().st_mtime > (Path(pyspark.__file__).parent / "jars").stat().st_mtime:
             return
         made = Path(folder, "spark.jsa")
-        job = Path(__file__).parent / "spark" / "cluster_jobs.py"
+        job = [sys.executable, TESTS / "spark" / "cluster_jobs.py", "strategies", "100", f"{folder}/rows"]
         options = {"SPARK_SUBMIT_OPTS": f'{JAVA} -XX:ArchiveClassesAtExit="{made}" -Xlog:disable'}
         options |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
         # What it prints ends when Java does, which outlives the driver.
-        command = [sys.executable, job, "strategies", "100", f"{folder}/rows"]
-        subprocess.run(command, env={**os.environ, **options}, capture_output=True, check=True)
+        subprocess.run(job, env={**os.environ, **options}, capture_output=True, check=True)
         made.replace(CLASSES)
 
 

@@ -393,7 +393,7 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str) -> 
     weights = [n * 7919 % 5000 if n % 5 == 0 and n % 11 != 0 else 0 for n in range(number)]
     assert any(weights)
     sessions = 1 if kind == "classic" else 2
-    for way in ("carried", "file"):
+    for way, most in (("carried", 1), ("file", 12)):  # sets that a worker has opened, with those that changed
         assert dict(found[way]["keys"]) == {n: [k for k in range(100) if weights[n] > 50 * k] for n in range(number)}
         # Of each Python worker, by the daemon of its executor: how often it had opened a set, and used one.
         workers: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -401,7 +401,7 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str) -> 
             workers.setdefault((daemon, worker), []).append((opened, opened + again))
         assert len(workers) == len({daemon for daemon, _ in workers}) == 2 * sessions
         assert all(len({opened for opened, _ in looks}) == 1 for looks in workers.values())
-        assert way == "file" or all(opened == 1 for looks in workers.values() for opened, _ in looks)
+        assert all(opened <= most for looks in workers.values() for opened, _ in looks)
         # 16 tasks of each job; the rows of several small files of a batch come together.
         used = [[used for _, used in looks] for looks in workers.values()]
         assert sum(1 + max(one) - min(one) for one in used) >= 2 * 16 + 4
