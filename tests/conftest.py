@@ -22,7 +22,7 @@ import oracle
 import pytest
 from products.typed import product_of
 from products.typed import truth as product_truth
-from running import JAVA
+from running import SPARK_JAVA, keep_classes
 from strategies import JMS_PRESETS
 
 import mqsel
@@ -47,7 +47,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Drivers of Spark read it, also those that commands start.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA)
+os.environ.setdefault("SPARK_SUBMIT_OPTS", SPARK_JAVA)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -327,6 +327,7 @@ def spark() -> Iterator[Any]:
     home = os.environ.get("JAVA_HOME")
     if not (shutil.which("java") or (home and (Path(home) / "bin" / "java").exists())):
         pytest.skip("no java on the PATH and no JAVA_HOME: Spark needs Java 17")
+    keep_classes()
     with pytest.MonkeyPatch.context() as patch:
         # Without it the workers are the first python3 on the PATH, which has no mqsel.
         patch.setenv("PYSPARK_PYTHON", sys.executable)

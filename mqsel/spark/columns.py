@@ -147,6 +147,7 @@ _CONVERSIONS: dict[str, dict[str, str]] = {
 }
 _BITS = {row.name: row.bits for row in TYPES}
 _EXACT_DIGITS = 18  # every decimal(18,0) is an int64
+_PATTERNS = "spark.sql.parser.quotedRegexColumnNames"  # of a session that reads names in backticks as such
 _UNSIGNED = "decimal(20,0)"  # what Spark reads UINT64 of Parquet as
 
 
@@ -183,6 +184,19 @@ def identifier(name: str) -> str:
     if "${" in name or not is_writable(name):
         raise wordings.unusable_column(name)
     return f"`{name.replace('`', '``')}`"
+
+
+def type_text(spark_type: Any) -> str:
+    """Write a Spark type; PySpark itself leaves the names of fields as they are."""
+    match type(spark_type).__name__:
+        case "StructType":
+            fields = [f"{identifier(field.name)}: {type_text(field.dataType)}" for field in spark_type.fields]
+            return f"STRUCT<{', '.join(fields)}>"
+        case "MapType":
+            return f"MAP<{type_text(spark_type.keyType)}, {type_text(spark_type.valueType)}>"
+        case "ArrayType":
+            return f"ARRAY<{type_text(spark_type.elementType)}>"
+    return str(spark_type.simpleString())
 
 
 # ---- what the caller says ------------------------------------------------------------------------------------------
@@ -313,6 +327,8 @@ class PropertySources:
         self._rules = rules
         self._layout = layout
         self._schema, self._is_case_sensitive = schema_of(rows)
+        if setting(rows, _PATTERNS) == "true":
+            raise ArgumentError(f"{_PATTERNS} is true: a column cannot be named", hint="set it to false")
         self._row = _Found(self._schema, "", ())
         self._frame: Any = rows if hasattr(rows, "sparkSession") else None
         if layout.record is not None:

@@ -424,6 +424,8 @@ _CONSTANTS = {
 
 def _mismatch(other: Truth, *values: _Value, err: str = "") -> Condition:
     """Write what a test is where types differ, *other*, and UNKNOWN where a value is NULL."""
+    if any(value.type == "null" for value in values):
+        return Condition(UNKNOWN, err)
     differ = _both(_is_not_null(*values), err and _negated(err)) or "true"
     if other is Truth.UNKNOWN:
         return Condition(UNKNOWN, err, mismatch=differ)
@@ -522,7 +524,9 @@ class _Translator:
         waiting: list[Condition] = []  # the conditions before the last ERR found, from the right
         for one in reversed(operands):
             if one.err:
-                err = _either(one.err, self.reached(waiting, one, err, written, is_and=is_and))
+                # What is behind is reached where neither it nor what follows is decisive.
+                reached = err and _both(self.open(written([one, *waiting[::-1]]), is_and=is_and), err)
+                err = _either(one.err, reached)
                 waiting = []
             elif err:
                 waiting.append(one)
@@ -537,20 +541,6 @@ class _Translator:
             mismatch = _either(one.mismatch, mismatch)
         return Condition(written(operands), err, readable, bound, mismatch)
 
-    def reached(
-        self,
-        waiting: list[Condition],
-        one: Condition,
-        err: str,
-        written: Callable[[list[Condition]], str],
-        *,
-        is_and: bool,
-    ) -> str:
-        """Return where the ERR behind *one* is reached: neither it nor what follows is decisive."""
-        if not err:
-            return ""
-        return _both(self.open(written([one, *waiting[::-1]]), is_and=is_and), err)
-
     def open(self, sql: str, *, is_and: bool) -> str:
         return f"coalesce({sql}, true)" if is_and else f"NOT coalesce({sql}, false)"
 
@@ -558,8 +548,6 @@ class _Translator:
         match node:
             case Identifier():
                 value = self.value(node)
-                if value.type == "null":
-                    return Condition(UNKNOWN, "")
                 return Condition(value.sql, "") if value.type == "boolean" else _mismatch(node.other, value)
             case Comparison(has_greatest=True):
                 raise NoTranslation("NaN is greater than every number")
@@ -567,23 +555,20 @@ class _Translator:
                 return self.compare(operator, self.value(left), self.value(right), node.other)
             case Between():
                 return self.between(node)
-            case In(negated, identifier, choices):
+            case In(negated, identifier) | Like(negated, identifier):
                 value = self.value(identifier)
                 if value.type != "string":
-                    return Condition(UNKNOWN, "") if value.type == "null" else _mismatch(node.other, value)
-                column = _readable(value.sql, *choices)
-                texts = [text_literal(choice) for choice in dict.fromkeys(choices) if is_writable(choice)]
+                    return _mismatch(node.other, value)
+                if isinstance(node, Like):
+                    sql = _like(value, node)
+                    return Condition(_negated(sql) if negated else sql, "")
+                column = _readable(value.sql, *node.choices)
+                texts = [text_literal(choice) for choice in dict.fromkeys(node.choices) if is_writable(choice)]
                 if not texts:
                     return Condition(_settled("true" if negated else "false", value), "")
                 if len(texts) == 1:
                     return Condition(f"{column} {'<>' if negated else '='} {texts[0]}", "")
                 return Condition(f"{column} {'NOT ' if negated else ''}IN ({', '.join(texts)})", "")
-            case Like(negated, identifier):
-                value = self.value(identifier)
-                if value.type != "string":
-                    return Condition(UNKNOWN, "") if value.type == "null" else _mismatch(node.other, value)
-                sql = _like(value, node)
-                return Condition(_negated(sql) if negated else sql, "")
             case IsNull(negated, identifier):
                 value = self.value(identifier)
                 if value.type == "null":
@@ -599,8 +584,6 @@ class _Translator:
 
     def compared(self, operator: str, left: _Value, right: _Value, other: Truth) -> Condition:
         err = _either(left.err, right.err)
-        if "null" in (left.type, right.type):
-            return Condition(UNKNOWN, err)
         if left.type in _NUMBERS and right.type in _NUMBERS:
             for one, beside, sign in ((left, right, operator), (right, left, OPERATORS[operator].mirrored)):
                 if one.steps is not None and beside.literal is not None:

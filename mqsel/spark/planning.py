@@ -43,6 +43,7 @@ from mqsel.spark.columns import (
     session_of,
     setting,
     text_literal,
+    type_text,
 )
 from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
 from mqsel.spark.raw import (
@@ -549,7 +550,7 @@ def register(
     body = joined(conjuncts)
     read = set(_QUOTED.findall(body))
     fields = [field for field in schema.fields if identifier(field.name) in read]
-    typed = [f"{identifier(field.name)} {field.dataType.simpleString()} DEFAULT NULL" for field in fields]
+    typed = [f"{identifier(field.name)} {type_text(field.dataType)} DEFAULT NULL" for field in fields]
     create = "CREATE OR REPLACE TEMPORARY FUNCTION"
     spark.sql(f"{create} {name}__typed({', '.join(typed)}) RETURNS BOOLEAN RETURN {body}")
     taken = [_parameter(field) for field in fields]
@@ -562,7 +563,7 @@ def register(
     return made
 
 
-_QUOTED = re.compile(r"'[^']*'|`(?:[^`]|``)*`")
+_QUOTED = re.compile(r"'[^']*'|\.?`(?:[^`]|``)*`")  # a field has a dot in front
 # Of these a VARIANT keeps the type of an argument, which Spark casts to that of any other parameter: 2.9 to 2.
 _KEPT = {"DateType", "TimestampType", "DecimalType"} | {one for row in TYPES if row.sql for one in row.spark}
 
@@ -573,7 +574,7 @@ def _is_kept(field: Any) -> bool:
 
 
 def _parameter(field: Any) -> str:
-    spark_type = "VARIANT" if _is_kept(field) else field.dataType.simpleString()
+    spark_type = "VARIANT" if _is_kept(field) else type_text(field.dataType)
     return f"{identifier(field.name)} {spark_type} DEFAULT NULL"
 
 

@@ -354,19 +354,7 @@ def planned(
     name = "arrow" if why else "native"
     if why:
         check_batches(rows)
-    return RoutePlan(
-        made,
-        kind,
-        name,
-        why,
-        sql,
-        sources,
-        faulty,
-        tuple(said),
-        raw,
-        session_of(rows),
-        time_of(now),
-    )
+    return RoutePlan(made, kind, name, why, sql, sources, faulty, tuple(said), raw, session_of(rows), time_of(now))
 
 
 def sources_of(

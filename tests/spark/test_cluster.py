@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from running import JAVA
+from running import SPARK_JAVA, keep_classes
 
 import mqsel
 from mqsel.machine.program import BUILD, VERSION
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.cluster
 
 FULL = os.environ.get("MQSEL_CLUSTER") == "full"
 NUMBER = 1_000_000 if FULL else 100_000
-SECONDS = 240  # for a process; the slowest takes a fifth of it on two idle cores
+SECONDS = 480  # for a process; the slowest takes a tenth of it on two idle cores
 CONF = {
     "spark.ui.enabled": "false",
     "spark.log.level": "OFF",
@@ -166,6 +166,8 @@ def _python(folder: Path, *requirements: Any) -> Path:
     """Return a Python with some packages."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=SECONDS)
     python = folder / "bin" / "python"
+    if not requirements:
+        return python
     install = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", *requirements]
     # By PYTHONPATH pip would find the package under test, and install none.
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -179,6 +181,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
     pytest.importorskip("venv_pack", reason="venv-pack is not installed")
     if not shutil.which("java") and "JAVA_HOME" not in os.environ:
         pytest.skip("no java on the PATH and no JAVA_HOME: Spark needs Java 17")
+    keep_classes()
     folder = tmp_path_factory.mktemp("kit")
     try:
         yield _kit(folder)
@@ -213,11 +216,14 @@ def _kit(folder: Path) -> Kit:
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "256m",
-        "JAVA_TOOL_OPTIONS": f"{JAVA} -XX:-UsePerfData -Djava.io.tmpdir={temporary}",
+        "JAVA_TOOL_OPTIONS": f"{SPARK_JAVA} -XX:-UsePerfData -Djava.io.tmpdir={temporary}",
         "TMPDIR": str(temporary),
     }
     pyarrow = f"pyarrow=={importlib.metadata.version('pyarrow')}"
-    installed = _python(folder / "installed", pyarrow, wheel)
+    installed, bare = _python(folder / "installed", pyarrow, wheel), _python(folder / "bare")
+    packages, others = (Path(sysconfig.get_path("purelib", vars={"base": one.parents[1]})) for one in (installed, bare))
+    for found in packages.glob("pyarrow*"):  # pip would unpack it again
+        (others / found.name).symlink_to(found)
     environment = folder / "env.tar.gz"
     pack = [sys.executable, "-m", "venv_pack", "-p", folder / "installed", "-o", environment, "-q"]
     subprocess.run([*map(str, pack), "--compress-level", "1"], check=True, timeout=SECONDS)
@@ -229,7 +235,7 @@ def _kit(folder: Path) -> Kit:
         package=Path(archive),
         other=Path(other),
         installed=installed,
-        bare=_python(folder / "bare", pyarrow),
+        bare=bare,
         environment=environment,
     )
 
@@ -299,21 +305,20 @@ def test_all_strategies_on_a_standalone_cluster(kit: Kit, master: str, tmp_path:
         assert all("/env/bin/python" in worker for worker in workers)
 
 
-@pytest.mark.parametrize("attempts", [1000, 1])
-def test_a_worker_that_fails_every_task(kit: Kit, master: str, tmp_path: Path, attempts: int) -> None:
+def test_a_worker_that_fails_every_task(kit: Kit, master: str, tmp_path: Path) -> None:
     """Spark runs its tasks elsewhere, or gives up: the cluster is not ready, and the table says where and why."""
-    conf: dict[str, Any] = {"spark.pyspark.python": "picked-python", "spark.task.maxFailures": attempts}
-    found = _found(kit, _submit(kit, master, "failing", 8, **conf), tmp_path / "out")
+    conf: dict[str, Any] = {"spark.pyspark.python": "picked-python", "spark.task.maxFailures": 1000}
+    patient, strict = _found(kit, _submit(kit, master, "failing", 8, **conf), tmp_path / "out")
 
-    assert not found["ready"]
-    ((host, executor, failed, reason),) = found["failures"]
-    assert (host, failed >= 1) == ("127.0.0.1", True)
-    assert f"executor {executor} on 127.0.0.1: {failed} failed attempt" in found["table"]
-    assert "pyspark.daemon" in reason
-    rows = [line for line in found["table"].splitlines() if line.endswith("ready")]
-    assert len(rows) == (attempts > 1)
-    if rows:
-        assert rows[0].split()[-2] == "8"
+    for found in (patient, strict):
+        assert not found["ready"]
+        ((host, executor, failed, reason),) = found["failures"]
+        assert (host, failed >= 1) == ("127.0.0.1", True)
+        assert f"executor {executor} on 127.0.0.1: {failed} failed attempt" in found["table"]
+        assert "pyspark.daemon" in reason
+    (row,) = [line for line in patient["table"].splitlines() if line.endswith("ready")]
+    assert row.split()[-2] == "8"
+    assert not [line for line in strict["table"].splitlines() if line.endswith("ready")]
 
 
 def test_a_cluster_that_lacks_mqsel(kit: Kit, tmp_path: Path) -> None:
@@ -358,19 +363,18 @@ def test_an_artifact_in_spark_connect(kit: Kit, tmp_path: Path) -> None:
     assert found["table"].endswith("ready")
 
 
-@pytest.mark.parametrize("way", ["carried", "file"])
 @pytest.mark.parametrize("kind", ["classic", "connect"])
-def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str, way: str) -> None:
+def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str) -> None:
     """Two executors with one Python worker each: a worker opens a set once, a file comes once for a session.
 
-    Over two jobs of 40 tasks and a stream of four batches. In Spark Connect the stream has a session, and workers, of
-    its own. Thirty changes of a set that is carried leave no file on the driver and none on the executors.
+    Over two jobs of 16 tasks and a stream of four batches. In Spark Connect the stream has a session, and workers, of
+    its own. Ten changes of a set that is carried leave no file on the driver and none on the executors.
     """
     number, cluster = 800, "local-cluster[2,1,1024]"
     work = kit.folder / "home" / "work"
     before = set(work.glob("*"))
     old = {str(path) for path in kit.folder.rglob("mqsel-*.set")}  # of tests whose driver was killed
-    arguments = ["routed", number, tmp_path, way] if way == "file" else ["travelling", number, tmp_path, 30]
+    arguments = ["travelling", number, tmp_path, 10]
     if kind == "classic":
         conf = {"spark.pyspark.python": kit.installed, "spark.log.level": "INFO"}
         # Until both executors are there: else one of them may do all.
@@ -387,27 +391,28 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str, way
     found = _found(kit, command, tmp_path / "out", **environ)
 
     weights = [n * 7919 % 5000 if n % 5 == 0 and n % 11 != 0 else 0 for n in range(number)]
-    assert dict(found["keys"]) == {n: [k for k in range(100) if weights[n] > 50 * k] for n in range(number)}
     assert any(weights)
-    # Of each Python worker, by the daemon of its executor: how often it opened a set, and used one.
-    workers: dict[tuple[int, int], tuple[set[int], int]] = {}
-    for daemon, worker, opened, again in found["looks"] + found["stream"]:
-        openings, used = workers.get((daemon, worker), (set(), 0))
-        workers[daemon, worker] = openings | {opened}, max(used, opened + again)
     sessions = 1 if kind == "classic" else 2
-    assert len(workers) == len({daemon for daemon, _ in workers}) == 2 * sessions
-    assert all(openings == {1} for openings, _ in workers.values())
-    # 40 tasks of each job; the rows of several small files of a batch come together.
-    assert sum(used for _, used in workers.values()) >= 2 * 40 + 4
+    for way, most in (("carried", 1), ("file", 12)):  # sets that a worker has opened, with those that changed
+        assert dict(found[way]["keys"]) == {n: [k for k in range(100) if weights[n] > 50 * k] for n in range(number)}
+        # Of each Python worker, by the daemon of its executor: how often it had opened a set, and used one.
+        workers: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for daemon, worker, opened, again in found[way]["looks"] + found[way]["stream"]:
+            workers.setdefault((daemon, worker), []).append((opened, opened + again))
+        assert len(workers) == len({daemon for daemon, _ in workers}) == 2 * sessions
+        assert all(len({opened for opened, _ in looks}) == 1 for looks in workers.values())
+        assert all(opened <= most for looks in workers.values() for opened, _ in looks)
+        # 16 tasks of each job; the rows of several small files of a batch come together.
+        used = [[used for _, used in looks] for looks in workers.values()]
+        assert sum(1 + max(one) - min(one) for one in used) >= 2 * 16 + 4
+    assert found["selected"] == [sum(40 - key for key in range(number + 1)) for number in range(10)]
+    assert len(found["executors"]) == 2
+    left = [[one for one in some if one not in old] for some in (found["driver"], *found["executors"].values())]
+    assert left == [[], [], []]
     (application,) = set(work.glob("*")) - before
     for log in (application / "0" / "stderr", application / "1" / "stderr"):
         brought = re.findall(r"Executor: Fetching (\S+/mqsel-\S+\.set) ", log.read_text())
-        assert len(brought) == len(set(brought)) == sessions * (way == "file"), brought
-    if way == "carried":
-        assert found["selected"] == [sum(40 - key for key in range(number + 1)) for number in range(30)]
-        assert len(found["executors"]) == 2
-        left = [[one for one in some if one not in old] for some in (found["driver"], *found["executors"].values())]
-        assert left == [[], [], []]
+        assert len(brought) == len(set(brought)) == sessions, brought
 
 
 def test_a_stream_that_is_killed(kit: Kit, tmp_path: Path) -> None:

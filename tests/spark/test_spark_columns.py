@@ -117,6 +117,16 @@ def test_names_that_differ_in_case(sensitive: Any) -> None:
         column("n = 1", frame.schema)
 
 
+def test_names_that_a_session_reads_as_patterns(spark: Any) -> None:
+    """Where a name in backticks is a regular expression `x$` would be the column x: there none can be named."""
+    frame = spark.createDataFrame([(1, 2)], "`x$` int, x int")
+    assert _truths(frame, "x$ = 1") == [True]
+    spark.conf.set("spark.sql.parser.quotedRegexColumnNames", "true")
+    with pytest.raises(errors.ArgumentError, match="quotedRegexColumnNames is true: a column cannot be named"):
+        column("x$ = 1", frame)
+    spark.conf.unset("spark.sql.parser.quotedRegexColumnNames")
+
+
 def test_odd_names_and_texts_are_written_so_that_no_setting_reads_them_otherwise(spark: Any) -> None:
     r"""Backslashes, apostrophes, ``${…}``, line ends, astral characters: with and without escaped string literals."""
     texts = ["a\\b", "it's", "${spark.app.name}", "a\nb", "\U0001f600", "`", "\\", "--", "/*x*/", 'say "x"', "é", "\\'"]

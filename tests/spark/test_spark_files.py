@@ -160,11 +160,7 @@ def _frames(spark: Any, folder: Path, groups: list[Rows]) -> dict[str, Any]:
     cached.count()
     spark.conf.unset("spark.sql.inMemoryColumnarStorage.batchSize")
     read = spark.read.schema(f"way string, {SCHEMA}")
-    return {
-        "parquet": read.parquet(*paths),
-        "orc": read.orc(orc),
-        "cache": cached,
-    }
+    return {"parquet": read.parquet(*paths), "orc": read.orc(orc), "cache": cached}
 
 
 def _kept(frame: Any, texts: list[str]) -> dict[tuple[int, bool], list[tuple[str, int]]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import strategies
-from conftest import SHARED, VECTORS_ROOT, dialects_of, json_lines
+from conftest import SHARED, VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
 from frames import SELECTORS, drawn, frame_of
 from strategies import JMS_PRESETS
 
@@ -174,29 +174,23 @@ def _other_vectors() -> Iterator[tuple[str, Dialect, dict[str, tuple[str, Any]]]
                 yield vector["selector"], JMS.replace(constant_false="accept"), properties
 
 
-def _fits(properties: dict[str, tuple[str, Any]]) -> bool:
-    return not any(
-        kind == "string" and any("\ud800" <= c <= "\udfff" for c in value) for kind, value in properties.values()
-    )
-
-
 def _grouped(
     found: Iterator[tuple[str, Dialect, dict[str, tuple[str, Any]]]],
 ) -> list[tuple[dict[str, str], list[tuple[Any, ...]], list[tuple[str, Dialect]]]]:
     """Put vectors whose properties have the same types together: their selectors over all their rows."""
-    from conftest import message_of
-
     groups: dict[tuple[tuple[str, str], ...], tuple[dict[tuple[Any, ...], Any], dict[tuple[str, Dialect], None]]] = {}
     for text, dialect, properties in found:
-        if not _fits(properties):
-            continue
         try:
             matcher = mqsel.compile(text, dialect=dialect)
             message = message_of(properties)
         except (errors.SelectorError, ValueError, TypeError):
             continue
         kinds = {name.removeprefix("usr."): kind for name, (kind, _) in properties.items()}
-        if len(kinds) < len(properties) or any("${" in name or not name.isprintable() for name in kinds):
+        if (
+            not fits_arrow(message)
+            or len(kinds) < len(properties)
+            or any("${" in name or not name.isprintable() for name in kinds)
+        ):
             continue
         rows, texts = groups.setdefault(tuple(sorted(kinds.items())), ({}, {}))
         row = tuple(message[name] if name in message else message[f"usr.{name}"] for name in sorted(kinds))

@@ -199,11 +199,7 @@ def test_bad_input(spark: Any) -> None:
         (SELECTORS, {"errors": "ignore"}, "errors is 'ignore': expected 'raise' or 'skip'"),
         (SELECTORS, {"dialect": "SQL"}, "SQL"),
         (mqsel.SelectorSet(SELECTORS), {"dialect": JMS}, "the set has"),
-        (
-            {"a": f"region IN ({', '.join(repr(str(n)) for n in range(900))})"},
-            {"strategy": "native"},
-            "no exact",
-        ),
+        ({"a": f"region IN ({', '.join(repr(str(n)) for n in range(900))})"}, {"strategy": "native"}, "no exact"),
     ]
     for selectors, more, said in cases:
         with pytest.raises(errors.MqselError) as caught:

@@ -165,6 +165,9 @@ def test_what_register_takes(spark: Any) -> None:
     register(spark, "heavy", "shop.weight > 2 AND usr.x LIKE 'a%'", "`shop.weight` int, x string")
     calls = ", ".join(f"heavy(`shop.weight` => {number}, x => 'ab')" for number in ("3", "NULL", "2"))
     assert spark.sql(f"SELECT {calls}").first() == (True, None, False)
+    kinds = "`o o` struct<`a-b`: map<string, struct<`x y`: int>>, n: int>, n int"
+    register(spark, "deep", "n = 1", kinds, properties={"n": "o o.n"})  # the column n is no parameter
+    assert spark.sql("SELECT deep(named_struct('a-b', NULL, 'n', 1))").first() == (True,)
     register(spark, "always", "1 = 1", "a int")
     assert spark.sql("SELECT always()").first() == (True,)
     message = mq.encode({}, {"color": "blue"}, b"data")
