@@ -339,7 +339,7 @@ def test_not_bytes() -> None:
     ("options", "message"),
     [
         ({"names": "color"}, "names is a sequence of strings, found one str"),
-        ({"names": 5}, "names is a sequence of strings, found one int"),
+        ({"names": 5}, "found 5: expected names of properties"),
         ({"names": [["x"]]}, "the name of a property is a string, found list"),
         ({"ccsid": 1200}, WRONG_CCSID),
         ({"ccsid": [37]}, "ccsid is a number, found list"),

@@ -184,7 +184,7 @@ def test_arrow():
         (("lenses", None, {"p": "int"}), "'p' is declared 'int': there is no such type"),
         (("lenses", None, {"p": []}), "'p' is declared \\[\\]: there is no such type"),
         (("lenses", None, ["p"]), "types is \\['p'\\]: expected a mapping"),
-        (("lenses", 5), "names is a sequence of strings, found one int"),
+        (("lenses", 5), "found 5: expected names of properties"),
     ],
 )
 def test_bad_arguments(arguments, text):
