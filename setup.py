@@ -30,8 +30,8 @@ HEADERS = ["mqsel/_cython.h", *(["tests/fuzz/faults.h"] if FAULTS else [])]
 # Holds what Cython otherwise writes into every other extension: a quarter less to compile.
 SHARED = "mqsel._cython"
 
-# Compiled from the .py that people and mypy read: a selector of a set (bench/table.py --sets, JMS sparse) is read with
-# 306,000 instructions instead of 526,000, and compiling one takes 67 us instead of 119.
+# Compiled from the .py that people and mypy read: what runs for each selector of a set, and each one that is unpickled
+# (bench/README.md, Columns, has the instructions).
 COMPILED = (
     "language.lexer",
     "language.pattern",
