@@ -50,10 +50,7 @@ class _Big(int):
 
     def __float__(self) -> float:
         """Return the double next to it, an infinity if it is beyond all."""
-        try:
-            return float(int(self))
-        except OverflowError:
-            return math.copysign(math.inf, self > 0 or -1)
+        return _double(int(self))
 
 
 class _Word(str):
