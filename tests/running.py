@@ -23,6 +23,9 @@ TESTS = Path(__file__).resolve().parent
 CLASSES = TESTS.parent / "build" / "spark.jsa"
 # It may be missing. Java would warn of one that it cannot use among the lines of the command that is tested.
 SPARK_JAVA = f'{JAVA} -XX:SharedArchiveFile="{CLASSES}" -Xlog:disable'
+# A local server of Spark Connect listens at port 15002, where a second one fails to start; with this, at a free port.
+# One test does without, as the executors' folders would be elsewhere: it alone has 15002.
+OWN_PORT = {"SPARK_TESTING": "1"}
 
 
 def keep_classes() -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from running import SPARK_JAVA, keep_classes
+from running import OWN_PORT, SPARK_JAVA, keep_classes
 
 import mqsel
 from mqsel.machine.program import BUILD, VERSION
@@ -354,7 +354,7 @@ def test_an_artifact_in_spark_connect(kit: Kit, tmp_path: Path) -> None:
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
     job = [sys.executable, kit.folder / "cluster_jobs.py", "shipped", f"{kit.package}#mqsel", NUMBER]
     remote = "local-cluster[2,1,1024]" if FULL else "local[2]"
-    environ = {"MQSEL_REMOTE": remote, "PYSPARK_PYTHON": str(kit.bare)}
+    environ = {"MQSEL_REMOTE": remote, "PYSPARK_PYTHON": str(kit.bare), **OWN_PORT}
     found = _found(kit, [*job, tmp_path / "messages"], tmp_path / "out", **environ)
 
     assert f"ImportError: {MISSING}" in found["nothing"]
@@ -387,7 +387,7 @@ def test_a_set_reaches_an_executor_once(kit: Kit, tmp_path: Path, kind: str) -> 
         pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
         pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
         command = [sys.executable, kit.folder / "cluster_jobs.py", *arguments]
-        environ = {"MQSEL_REMOTE": cluster, "PYSPARK_PYTHON": str(kit.installed)}
+        environ = {"MQSEL_REMOTE": cluster, "PYSPARK_PYTHON": str(kit.installed)}  # the one without OWN_PORT
     found = _found(kit, command, tmp_path / "out", **environ)
 
     weights = [n * 7919 % 5000 if n % 5 == 0 and n % 11 != 0 else 0 for n in range(number)]

@@ -5,6 +5,7 @@ That both strategies mean the same is tested in test_spark_native.
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import time
 from typing import Any
 
 import pytest
+from running import OWN_PORT
 
 import mqsel
 from mqsel import errors
@@ -610,9 +612,8 @@ def test_spark_connect(tmp_path: Any) -> None:
     """Columns, streams, routing, register, profiles and check_cluster do the same through Spark Connect."""
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
-    done = subprocess.run(
-        [sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=240
-    )
+    options: dict[str, Any] = {"cwd": tmp_path, "env": {**os.environ, **OWN_PORT}, "timeout": 240}
+    done = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, **options)
     rows = [(("red", "blue", None)[n % 3], n % 50) for n in range(300)]
     wanted = sum(color == "red" and weight * 2 > 40 for color, weight in rows)
 
