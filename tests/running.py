@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -28,27 +29,45 @@ SPARK_JAVA = f'{JAVA} -XX:SharedArchiveFile="{CLASSES}" -Xlog:disable'
 OWN_PORT = {"SPARK_TESTING": "1"}
 
 
+@contextlib.contextmanager
+def making(made: Path, *of: object) -> Iterator[bool]:
+    """Report whether what is shared by all tests has to be made: it is not there, or was made of something else.
+
+    Other processes of a run wait until it is made.
+
+    Args:
+        made: a file that notes what it was made of, once it is.
+        of: texts and paths of which it is made.
+    """
+    import fcntl
+
+    made.parent.mkdir(parents=True, exist_ok=True)
+    with made.open("a+") as note:
+        fcntl.flock(note, fcntl.LOCK_EX)
+        note.seek(0)
+        found, wanted = note.read(), "".join(f"{one}\n" for one in of)
+        yield found != wanted
+        note.truncate(0)
+        note.write(wanted)
+
+
 def keep_classes() -> None:
     """Write the classes of Spark as Java has them once they are loaded, unless they are there.
 
     Spark then starts in 5.6 s of CPU in place of 10.7, its first query included; the archive takes 49 s, once.
     """
-    import fcntl
-
     import pyspark
 
-    CLASSES.parent.mkdir(exist_ok=True)
-    with CLASSES.with_suffix(".lock").open("w") as lock, tempfile.TemporaryDirectory(dir=CLASSES.parent) as folder:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one process of a run writes, the others wait
-        if CLASSES.exists() and CLASSES.stat().st_mtime > (Path(pyspark.__file__).parent / "jars").stat().st_mtime:
-            return
-        made = Path(folder, "spark.jsa")
-        job = [sys.executable, TESTS / "spark" / "cluster_jobs.py", "strategies", "100", f"{folder}/rows"]
-        options = {"SPARK_SUBMIT_OPTS": f'{JAVA} -XX:ArchiveClassesAtExit="{made}" -Xlog:disable'}
-        options |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-        # What it prints ends when Java does, which outlives the driver.
-        subprocess.run(job, env={**os.environ, **options}, capture_output=True, check=True)
-        made.replace(CLASSES)
+    with making(CLASSES.with_suffix(".made"), pyspark.__file__, pyspark.__version__) as missing:
+        if missing:
+            with tempfile.TemporaryDirectory(dir=CLASSES.parent) as folder:
+                written = Path(folder, "spark.jsa")
+                job = [sys.executable, TESTS / "spark" / "cluster_jobs.py", "strategies", "100", f"{folder}/rows"]
+                options = {"SPARK_SUBMIT_OPTS": f'{JAVA} -XX:ArchiveClassesAtExit="{written}" -Xlog:disable'}
+                options |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+                # What it prints ends when Java does, which outlives the driver.
+                subprocess.run(job, env={**os.environ, **options}, capture_output=True, check=True)
+                written.replace(CLASSES)
 
 
 WRAPPERS: dict[str, Callable[[Any], Any]] = {"int8": Int8, "int16": Int16, "int32": Int32, "float32": Float32}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import subprocess
 import time
@@ -12,7 +10,7 @@ from typing import Any
 
 import pytest
 from products import engines
-from products.engines import BUILD, _fetched, _want
+from products.engines import BUILD, compiled, jars
 
 from mqsel.cli import main
 from mqsel.errors import QueueError
@@ -32,18 +30,9 @@ COUNT = 5000  # by JMS, and as many by AMQP
 @pytest.fixture(scope="module")
 def class_path() -> str:
     """Return the class path of the brokers and their program, fetched and compiled once, or skip."""
-    _want("java", "javac", "mvn")
-    folder, here = BUILD / "live", Path(__file__).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(here / "pom.xml", folder / "pom.xml")
-    if not (folder / "fetched").exists():
-        copied = ["-DoutputDirectory=lib", "-DincludeScope=runtime"]
-        _fetched(["mvn", "-q", "-B", "dependency:copy-dependencies", *copied], folder, "the brokers")
-        (folder / "fetched").touch()
-    path = os.pathsep.join((str(folder / "classes"), f"{folder / 'lib'}/*"))
-    compiling = ["javac", "-nowarn", "-cp", path, "-d", str(folder / "classes"), str(here / "LiveBroker.java")]
-    subprocess.run(compiling, check=True, capture_output=True)
-    return path
+    here = Path(__file__).parent
+    program = (here / "LiveBroker.java").read_text(encoding="utf-8")
+    return compiled(jars(here / "pom.xml", BUILD / "live"), "classes", LiveBroker=program)
 
 
 class Broker:

@@ -20,6 +20,7 @@ import pytest
 from conftest import ROOT, shared
 from products.answers import Properties, ends_early
 from products.reading import PRODUCTS
+from running import making
 
 BUILD = ROOT / "build" / "products"
 # The folders of the adapters, by product.
@@ -62,11 +63,9 @@ def ask(product: str, cases: Sequence[tuple[str, Properties]]) -> list[str]:
     """
     lines = [_line(*case) for case in cases]
     if product in JAVA:
-        class_path = _java(JAVA[product])
-        answers = _run(["java", "-Xss16m", "-cp", class_path, "O"], lines)
+        answers = _run(["java", "-Xss16m", "-cp", _java(JAVA[product]), "O"], lines)
         if PRODUCTS[product].matches:
-            matching = os.pathsep.join((str(BUILD / JAVA[product] / "matching"), class_path))
-            matches = _run(["java", "-Xss16m", "-cp", matching, "O"], lines)
+            matches = _run(["java", "-Xss16m", "-cp", _java(JAVA[product], matches=True), "O"], lines)
             answers = [
                 match if match != "F" else "FU" if truth in "FE" and ends_early(product, text) else truth
                 for (text, _), match, truth in zip(cases, matches, answers, strict=True)
@@ -123,36 +122,39 @@ def _fetched(command: list[str], folder: Path, what: str) -> None:
         pytest.skip(f"{what} cannot be fetched: {(done.stderr or done.stdout).strip()[-200:]}")
 
 
-@functools.cache
-def _java(name: str) -> str:
-    """Return the class path of an engine and its adapter, fetched and compiled once."""
+def jars(pom: Path, folder: Path, *options: str) -> Path:
+    """Return a folder of jars that a pom names, fetched once into *folder*, or skip."""
     _want("java", "javac", "mvn")
-    pom, sources, folder = shared("oracles", "poms", name, "pom.xml"), shared("oracles", "src"), BUILD / name
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(pom, folder / "pom.xml")
-    if not (folder / "fetched").exists():
-        copied = ["-DoutputDirectory=lib", "-DincludeScope=runtime"]
-        _fetched(["mvn", "-q", "-B", "dependency:copy-dependencies", *copied], folder, f"the engine {name}")
-        (folder / "fetched").touch()
-    written = [str(sources / "O.java"), str(sources / name / "E.java")]
-    if name == "sjx":
-        (folder / "Terms.java").write_text(_TERMS, encoding="utf-8")
-        written = [str(folder / "Terms.java")]
-    classes = folder / "classes"
-    class_path = os.pathsep.join((str(classes), f"{folder / 'lib'}/*"))
-    _compiled(class_path, classes, written)
-    matching = folder / "matching"
-    matching.mkdir(exist_ok=True)
-    if (adapter := Path(written[-1])).name == "E.java":  # a broker asks its engine only whether a selector matches
-        text = adapter.read_text(encoding="utf-8").replace(").evaluate(", ").matches(")
-        (matching / "E.java").write_text(text, encoding="utf-8")
-        _compiled(class_path, matching, [str(matching / "E.java")])
+    with making(folder / "fetched", pom.read_text(encoding="utf-8"), *options) as missing:
+        if missing:
+            goal = ["dependency:copy-dependencies", f"-DoutputDirectory={folder / 'lib'}", "-DincludeScope=runtime"]
+            _fetched(["mvn", "-q", "-B", "-f", str(pom), *options, *goal], folder, "what Maven is asked for")
+    return folder / "lib"
+
+
+def compiled(jars: Path, folder: str, **sources: str) -> str:
+    """Return the class path of a folder of jars, and of sources by their classes' names, compiled once beside it."""
+    classes = jars.with_name(folder)
+    class_path = os.pathsep.join((str(classes), f"{jars}/*"))
+    with making(classes / "made", *sources.values()) as missing:
+        if missing:
+            paths = [classes / f"{name}.java" for name in sources]
+            for path, source in zip(paths, sources.values(), strict=True):
+                path.write_text(source, encoding="utf-8")
+            subprocess.run(["javac", "-nowarn", "-cp", class_path, *map(str, paths)], check=True, capture_output=True)
     return class_path
 
 
-def _compiled(class_path: str, classes: Path, written: list[str]) -> None:
-    command = ["javac", "-nowarn", "-cp", class_path, "-d", str(classes), *written]
-    subprocess.run(command, check=True, capture_output=True)
+@functools.cache
+def _java(name: str, *, matches: bool = False) -> str:
+    """Return the class path of an engine and its adapter; a broker only asks its engine whether a selector matches."""
+    path = jars(shared("oracles", "poms", name, "pom.xml"), BUILD / name)
+    if name == "sjx":
+        return compiled(path, "classes", Terms=_TERMS)
+    run, adapter = shared("oracles", "src", "O.java").read_text(), shared("oracles", "src", name, "E.java").read_text()
+    if matches:
+        return compiled(path, "matching", O=run, E=adapter.replace(").evaluate(", ").matches("))
+    return compiled(path, "classes", O=run, E=adapter)
 
 
 @functools.cache
@@ -160,8 +162,13 @@ def _debian() -> Path:
     """Return a folder with RabbitMQ and Erlang of Debian's newest suite, unpacked."""
     _want("apt-get", "dpkg")
     folder, unpacked = BUILD / "debian", BUILD / "debian" / "unpacked"
-    if (folder / "server").exists():
-        return unpacked
+    with making(folder / "server", *_PACKAGES) as missing:
+        if missing:
+            _unpack(folder, unpacked)
+    return unpacked
+
+
+def _unpack(folder: Path, unpacked: Path) -> None:
     for name in ("lists/partial", "cache/archives/partial", "sources", "packages"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     targets = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(ORIGIN)", "Identifier: Packages"]
@@ -188,8 +195,6 @@ def _debian() -> Path:
     setup.rename(setup.with_suffix(".real"))
     setup.write_text(f'#!/bin/sh\nexec {" ".join(_loaded(unpacked))} {setup.with_suffix(".real")} "$@"\n')
     setup.chmod(0o755)
-    (folder / "server").touch()
-    return unpacked
 
 
 def _loaded(unpacked: Path) -> list[str]:
@@ -270,11 +275,13 @@ def rabbitmq(folder: Path, port: int, queues: dict[str, str]) -> tuple[list[str]
 
 def _erlang(call: str, lines: list[str]) -> list[str]:
     start, environment = erlang()
-    source = Path(__file__).with_name("rabbitmq.erl")
+    source, made = Path(__file__).with_name("rabbitmq.erl"), BUILD / "erlang"
     plugins = [*_debian().glob("usr/lib/rabbitmq/lib/*/plugins/*/ebin")]
-    paths = [word for place in (BUILD, *plugins) for word in ("-pa", str(place))]
-    compiling = f'compile:file("{source}", [{{outdir, "{BUILD}"}}]), halt().'
-    subprocess.run([*start, "-eval", compiling], env=environment, check=True, capture_output=True, timeout=300)
+    paths = [word for place in (made, *plugins) for word in ("-pa", str(place))]
+    with making(made / "made", source.read_text(encoding="utf-8")) as missing:
+        if missing:
+            compiling = [*start, "-eval", f'compile:file("{source}", [{{outdir, "{made}"}}]), halt().']
+            subprocess.run(compiling, env=environment, check=True, capture_output=True, timeout=300)
     asked, answered = BUILD / f"{call}.{os.getpid()}.asked", BUILD / f"{call}.{os.getpid()}.answered"
     asked.write_text("\n".join((*lines, "")), encoding="utf-8")
     environment |= {"ASKED": str(asked), "ANSWERED": str(answered)}

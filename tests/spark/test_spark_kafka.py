@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -24,6 +23,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from products.engines import compiled, jars
 from running import JAVA
 
 import mqsel
@@ -65,21 +65,11 @@ def _record(number: int) -> dict[str, Any]:
 
 def _jars() -> Path:
     """Fetch the jars unless that is done, or skip: Spark's source in its version, or else in the newest there is."""
-    missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
-    if missing:
-        pytest.skip(f"no Kafka: {', '.join(missing)} not installed")
     pom = HERE / "kafka.xml"
     known = re.search("<spark.version>(.*)</spark.version>", pom.read_text())
-    for version in dict.fromkeys((pyspark.__version__, known[1])):
-        folder = ROOT / "build" / "kafka" / version
-        if (folder / "fetched").exists():
-            return folder
-        goal = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}", "-DincludeScope=runtime"]
-        command = ["mvn", "-q", "-B", "-f", str(pom), f"-Dspark.version={version}", *goal]
-        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
-            (folder / "fetched").touch()
-            return folder
-    pytest.skip("Maven cannot get the jars of Kafka")
+    with contextlib.suppress(pytest.skip.Exception):
+        return jars(pom, ROOT / "build" / "kafka" / pyspark.__version__, f"-Dspark.version={pyspark.__version__}")
+    return jars(pom, ROOT / "build" / "kafka" / known[1])
 
 
 @contextlib.contextmanager
@@ -112,7 +102,7 @@ def _free_ports() -> list[int]:
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run a broker, of which each test has topics of its own; give its address."""
     tmp_path = tmp_path_factory.mktemp("broker")
-    jars = f"{_jars()}/*"
+    path = f"{_jars()}/*"
     front, back = _free_ports()
     settings = {
         "process.roles": "broker,controller",
@@ -126,7 +116,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "offsets.topic.replication.factor": "1",
     }
     (tmp_path / "broker.properties").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-    java = ["java", "-Xmx300m", *JAVA.split(), "-cp", jars]
+    java = ["java", "-Xmx300m", *JAVA.split(), "-cp", path]
     form = [*java, "kafka.tools.StorageTool", "format", "-t", "A" * 21 + "Q", "-c", str(tmp_path / "broker.properties")]
     subprocess.run(form, check=True, capture_output=True, timeout=SECONDS)
     log = tmp_path / "broker.log"
@@ -143,7 +133,8 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def _lines(*arguments: str, lines: str = "") -> list[str]:
     """Send lines to a topic, or read all that it has."""
-    command = ["java", *JAVA.split(), "-cp", f"{_jars()}/*", str(HERE / "KafkaLines.java"), *arguments]
+    path = compiled(_jars(), "lines", KafkaLines=(HERE / "KafkaLines.java").read_text(encoding="utf-8"))
+    command = ["java", *JAVA.split(), "-cp", path, "KafkaLines", *arguments]
     done = subprocess.run(command, input=lines, text=True, capture_output=True, check=False, timeout=SECONDS)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -173,10 +164,10 @@ def _example(folder: Path, name: str) -> Path:
 
 def _submit(program: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
     """Write the command that runs a program, and its environment."""
-    jars = ",".join(
+    source = ",".join(
         str(path) for name in ("spark-*", "kafka-clients-*", "commons-pool2-*") for path in _jars().glob(name)
     )
-    settings = {"spark.jars": jars, "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
+    settings = {"spark.jars": source, "spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
     submit = [sys.executable, "-m", "pyspark.find_spark_home"]
     home = subprocess.run(submit, capture_output=True, text=True, check=True).stdout.strip()
     command = [f"{home}/bin/spark-submit", "--master", "local[2]"]
