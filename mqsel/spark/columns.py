@@ -337,7 +337,7 @@ class PropertySources:
             raise ArgumentError(f"{_PATTERNS} is true: a column cannot be named", hint="set it to false")
         self._row = _Found(self._schema, "", ())
         self._frame: Any = rows if hasattr(rows, "sparkSession") else None
-        self._is_database = _is_database(rows)
+        self._is_database = any(class_of(one).startswith("JDBC") for one in origins(rows))
         if layout.record is not None:
             self._check_record(layout.record)
 
@@ -648,20 +648,22 @@ def session_of(rows: Any) -> Any:
     return rows.sparkSession if hasattr(rows, "sparkSession") else SparkSession.getActiveSession()
 
 
-def _is_database(rows: Any) -> bool:
-    """Report whether rows come from tables of a database by JDBC, to which Spark passes conditions.
+def origins(rows: Any) -> list[Any]:
+    """List what rows are read from, as objects of Java: relations, and tables of Spark's second interface for sources.
 
     Spark Connect does not tell.
     """
     if getattr(rows, "_jdf", None) is None:
-        return False
+        return []
     leaves: Any = rows._jdf.queryExecution().analyzed().collectLeaves()  # noqa: SLF001 (nothing public tells)
     named = {"LogicalRelation": "relation", "DataSourceV2Relation": "table"}
-    for leaf in map(leaves.apply, range(leaves.size())):
-        what = named.get(leaf.getClass().getSimpleName())
-        if what is not None and getattr(leaf, what)().getClass().getSimpleName().startswith("JDBC"):
-            return True
-    return False
+    found = [(leaf, named.get(class_of(leaf))) for leaf in map(leaves.apply, range(leaves.size()))]
+    return [getattr(leaf, what)() for leaf, what in found if what is not None]
+
+
+def class_of(made: Any) -> str:
+    """Return the name of the class of an object of Java."""
+    return str(made.getClass().getSimpleName())
 
 
 def _padded(spark_type: Any, declared: str) -> Any:

@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def _record(number: int) -> dict[str, Any]:
 
 def _jars() -> Path:
     """Fetch the jars unless that is done, or skip: Spark's source in its version, or else in the newest there is."""
-    missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
+    missing = [tool for tool in ("java", "javac", "mvn") if shutil.which(tool) is None]
     if missing:
         pytest.skip(f"no Kafka: {', '.join(missing)} not installed")
     pom = HERE / "kafka.xml"
@@ -141,9 +142,18 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"127.0.0.1:{front}"
 
 
+@cache
+def _class_path() -> str:
+    """Compile what sends and reads lines, once: Java compiles a source that it is given anew each time."""
+    jars = _jars()
+    command = ["javac", "-cp", f"{jars}/*", "-d", str(jars), str(HERE / "KafkaLines.java")]
+    subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
+    return f"{jars}:{jars}/*"
+
+
 def _lines(*arguments: str, lines: str = "") -> list[str]:
     """Send lines to a topic, or read all that it has."""
-    command = ["java", *JAVA.split(), "-cp", f"{_jars()}/*", str(HERE / "KafkaLines.java"), *arguments]
+    command = ["java", *JAVA.split(), "-cp", _class_path(), "KafkaLines", *arguments]
     done = subprocess.run(command, input=lines, text=True, capture_output=True, check=False, timeout=SECONDS)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
