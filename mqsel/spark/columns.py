@@ -337,7 +337,7 @@ class PropertySources:
             raise ArgumentError(f"{_PATTERNS} is true: a column cannot be named", hint="set it to false")
         self._row = _Found(self._schema, "", ())
         self._frame: Any = rows if hasattr(rows, "sparkSession") else None
-        self._is_database = any(class_of(one).startswith("JDBC") for one in origins(rows))
+        self._is_database = any(one.getClass().getSimpleName().startswith("JDBC") for one in origins(rows))
         if layout.record is not None:
             self._check_record(layout.record)
 
@@ -657,13 +657,8 @@ def origins(rows: Any) -> list[Any]:
         return []
     leaves: Any = rows._jdf.queryExecution().analyzed().collectLeaves()  # noqa: SLF001 (nothing public tells)
     named = {"LogicalRelation": "relation", "DataSourceV2Relation": "table"}
-    found = [(leaf, named.get(class_of(leaf))) for leaf in map(leaves.apply, range(leaves.size()))]
+    found = [(leaf, named.get(leaf.getClass().getSimpleName())) for leaf in map(leaves.apply, range(leaves.size()))]
     return [getattr(leaf, what)() for leaf, what in found if what is not None]
-
-
-def class_of(made: Any) -> str:
-    """Return the name of the class of an object of Java."""
-    return str(made.getClass().getSimpleName())
 
 
 def _padded(spark_type: Any, declared: str) -> Any:
