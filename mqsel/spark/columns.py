@@ -148,6 +148,12 @@ _CONVERSIONS: dict[str, dict[str, str]] = {
 _BITS = {row.name: row.bits for row in TYPES}
 _EXACT_DIGITS = 18  # every decimal(18,0) is an int64
 _PATTERNS = "spark.sql.parser.quotedRegexColumnNames"  # of a session that reads names in backticks as such
+# A database is given no comparison of these: to most 'a' is 'a ', to some 'A', and infinity is a number to few. Of
+# integers it is; it does not know these functions, which change no value.
+_OWN = {
+    **dict.fromkeys(("StringType", "VarcharType"), "collate({0}, 'UTF8_BINARY')"),
+    **dict.fromkeys(("FloatType", "DoubleType"), "nanvl({0}, {0})"),
+}
 _UNSIGNED = "decimal(20,0)"  # what Spark reads UINT64 of Parquet as
 
 
@@ -331,6 +337,7 @@ class PropertySources:
             raise ArgumentError(f"{_PATTERNS} is true: a column cannot be named", hint="set it to false")
         self._row = _Found(self._schema, "", ())
         self._frame: Any = rows if hasattr(rows, "sparkSession") else None
+        self._is_database = any(one.getClass().getSimpleName().startswith("JDBC") for one in origins(rows))
         if layout.record is not None:
             self._check_record(layout.record)
 
@@ -450,7 +457,7 @@ class PropertySources:
         finally:
             logger.disabled = was_disabled
         found = self._field(self._row._replace(type=schema), steps[1])
-        return None if found is None else found._replace(sql=sql)
+        return None if found is None else self._column(found.type, sql)
 
     def _named(self, found: _Found, name: str) -> _Found | None:
         """Follow a step of a name: only a field may have dots in its own."""
@@ -517,9 +524,13 @@ class PropertySources:
         declared = (fields[0].metadata or {}).get("__CHAR_VARCHAR_TYPE_STRING", "")
         spark_type = _padded(fields[0].dataType, declared)
         if not found.sql:
-            return _Found(spark_type, text, ())
+            return self._column(spark_type, text)
         within = None if found.within is None else (*found.within, found.sql)
         return _Found(spark_type, f"{found.sql}.{text}", within)
+
+    def _column(self, spark_type: Any, sql: str) -> _Found:
+        own = _OWN.get(type(spark_type).__name__) if self._is_database else None
+        return _Found(spark_type, sql, ()) if own is None else _Found(spark_type, own.format(sql))
 
     def _absent(self, name: str) -> PropertySource:
         self.warnings.append(f"no column has '{name}': it is NULL in every row{self._near(name)}")
@@ -635,6 +646,19 @@ def session_of(rows: Any) -> Any:
     from pyspark.sql import SparkSession  # noqa: PLC0415 (optional)
 
     return rows.sparkSession if hasattr(rows, "sparkSession") else SparkSession.getActiveSession()
+
+
+def origins(rows: Any) -> list[Any]:
+    """List what rows are read from, as objects of Java: relations, and tables of Spark's second interface for sources.
+
+    Spark Connect does not tell.
+    """
+    if getattr(rows, "_jdf", None) is None:
+        return []
+    leaves: Any = rows._jdf.queryExecution().analyzed().collectLeaves()  # noqa: SLF001 (nothing public tells)
+    named = {"LogicalRelation": "relation", "DataSourceV2Relation": "table"}
+    found = [(leaf, named.get(leaf.getClass().getSimpleName())) for leaf in map(leaves.apply, range(leaves.size()))]
+    return [getattr(leaf, what)() for leaf, what in found if what is not None]
 
 
 def _padded(spark_type: Any, declared: str) -> Any:

@@ -246,16 +246,15 @@ def _settled(answer: str, *values: _Value) -> str:
 def _double(number: float) -> str:
     if not math.isfinite(number):
         return _NAN if math.isnan(number) else _INFINITY if number > 0 else _MINUS_INFINITY
-    return f"{number!r}D" if math.copysign(1.0, number) > 0 else f"({number!r}D)"
+    return f"{number!r}D"
 
 
 def _single(number: float) -> str:
-    rounded = float(Float32(number))
-    return f"{rounded!r}F" if rounded >= 0 else f"({rounded!r}F)"
+    return f"{float(Float32(number))!r}F"
 
 
 def _long(number: int) -> str:
-    return f"{number}L" if number >= 0 else f"({number}L)"
+    return f"{number}L"
 
 
 def _wide(value: _Value) -> str:

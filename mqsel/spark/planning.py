@@ -39,6 +39,7 @@ from mqsel.spark.columns import (
     PropertySources,
     identifier,
     is_collated,
+    origins,
     schema_of,
     session_of,
     setting,
@@ -472,7 +473,7 @@ def check_batches(rows: Any) -> None:
     Spark is told to make rows of the columns of a file first, unless the session says otherwise: it copies less then.
     Out of rows alone can it pass those with a collated column, whether the function reads that or not.
 
-    Raises: ArgumentError: by a setting Spark would never end.
+    Raises: ArgumentError: by a setting Spark would never end, or would keep all rows.
     """
     session = session_of(rows)
     columnar = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"
@@ -484,6 +485,15 @@ def check_batches(rows: Any) -> None:
         raise ArgumentError(
             f"{name} is {found}: Spark would never finish the first batch",
             hint="set it to 1 or more; 10000 is the default",
+        )
+    # FileScanBuilder takes a condition on columns of directories for done, which nobody evaluates if it is Python's.
+    if any(
+        one.getClass().getSuperclass().getSimpleName() == "FileTable" and len(one.partitioning())
+        for one in origins(rows)
+    ):
+        raise ArgumentError(
+            "spark.sql.sources.useV1SourceList lacks the format of the rows: Spark would lose conditions in Python",
+            hint="read the files with the setting's default, or without columns of directories",
         )
 
 

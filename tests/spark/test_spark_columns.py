@@ -193,6 +193,45 @@ def test_collated_columns_of_files(spark: Any, tmp_path: Path) -> None:
     assert [row[0] for row in frame.orderBy("n").select(keys).collect()] == [["a"], ["n"], ["n"]]
 
 
+@pytest.mark.parametrize("way", ["read.jdbc", "a catalog"])
+def test_tables_of_a_database(spark: Any, way: str) -> None:
+    """What Spark passes on by JDBC is compared by the machine's rules, not the database's: 'a' is not 'a ' there."""
+    java, url = spark._jvm, "jdbc:derby:memory:messages;create=true"
+    java.java.lang.System.setProperty("derby.stream.error.file", "/dev/null")
+    made = java.org.apache.derby.jdbc.EmbeddedDriver().connect(url, java.java.util.Properties()).createStatement()
+    made.execute('CREATE TABLE msgs ("n" int, "t" varchar(9), "f" double)')
+    made.execute("INSERT INTO msgs VALUES (1, 'car', 1.5), (2, 'car ', 1e300), (3, NULL, 0)")
+    driver = "org.apache.derby.iapi.jdbc.AutoloadedDriver"
+    name = "spark.sql.catalog.derby"
+    try:
+        if way == "read.jdbc":
+            frame = spark.read.jdbc(url, "msgs", properties={"driver": driver})
+        else:
+            catalog = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
+            for key, value in (("", catalog), (".url", url), (".driver", driver)):
+                spark.conf.set(name + key, value)
+            frame = spark.table("derby.APP.MSGS")
+        cases = {
+            "t = 'car'": {1},
+            "t <> 'car'": {2},
+            "t IN ('car', 'x') OR n > 2": {1, 3},
+            "s = 'car'": {1},
+            "f < 1 OR n = 2": {2, 3},
+            "f * 1E300 > 1 AND n > 1": {2},
+            "f / 0 > 1": {1, 2},
+        }
+        named = frame.alias("a")
+        for selector, wanted in cases.items():
+            selected = column(selector, named, properties={"s": "a.t"}, dialect=JMS, strategy="native")
+            assert {row["n"] for row in named.filter(selected).collect()} == wanted, selector
+        scan = frame.filter(column("n > 1", frame))._jdf.queryExecution().executedPlan().toString()
+        assert "GreaterThan(n,1)" in scan or "n > 1" in scan
+    finally:
+        made.execute("DROP TABLE msgs")
+        for key in ("", ".url", ".driver"):
+            spark.conf.unset(name + key)
+
+
 def test_row_input_unless_somebody_chose(spark: Any) -> None:
     """An Arrow function has Spark make rows of columns, unless the session says that it shall not."""
     name = "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled"

@@ -10,6 +10,7 @@ import random
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from mqsel.machine.program import BUILD, VERSION
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
-from mqsel.spark import check_cluster, column, layout, mq_message, plan, profile, register, ship
+from mqsel.spark import check_cluster, column, layout, mq_message, plan, profile, register, route, ship
 
 UNION = "struct<propertyType string, integer int, string string, long bigint, double double, boolean boolean>"
 KINDS = f"color string, weight int, price double, ok boolean, p map<string, {UNION}>"
@@ -240,6 +241,24 @@ def test_errors_come_on_the_driver(frame: Any) -> None:
                 column("weight > 1", rows, strategy="arrow")
         assert plan("weight > 1", frame).strategy == "native"
     frame.sparkSession.conf.unset(name)
+
+
+def test_directories_of_the_second_interface(spark: Any, tmp_path: Path) -> None:
+    """Where Spark would drop a condition in Python, and keep every row, it is refused; native ones are none."""
+    name = "spark.sql.sources.useV1SourceList"
+    spark.range(9).selectExpr("id", "concat('p', id % 3) AS p").write.partitionBy("p").parquet(str(tmp_path / "rows"))
+    spark.conf.set(name, "")
+    try:
+        found = spark.read.parquet(str(tmp_path / "rows"))
+        plain = spark.read.parquet(str(tmp_path / "rows" / "p=p1"))
+    finally:
+        spark.conf.unset(name)
+
+    assert found.filter(column("p = 'p1' AND id > 1", found)).count() == 2
+    for make in (column, lambda text, rows, strategy: route({"a": text}, rows, strategy=strategy)):
+        with pytest.raises(errors.ArgumentError, match="would lose conditions in Python"):
+            make("p = 'p1'", found, strategy="arrow")
+    assert plain.filter(column("id > 1", plain, strategy="arrow")).count() == 2
 
 
 def test_long_and_deep_selectors_take_the_arrow_strategy(frame: Any) -> None:
