@@ -26,6 +26,7 @@ from mqsel.language.nodes import (
 from mqsel.language.selector import Selector, read_selector
 
 WIDTH = 80  # cells of a line
+ONE_LINE = 1 << 30
 _INDENT = 2
 
 _LOGIC = (And, Or, Not)
