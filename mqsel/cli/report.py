@@ -279,7 +279,7 @@ def say_answers(questions: list[Question]) -> bool:
 
 @contextmanager
 def progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
-    """Show on a terminal how much of a long input was read; give the function to tell, or None where nothing shows.
+    """Show on a terminal how much of a long input was read. Yields: what is told of it; None where nothing shows.
 
     Lines that are printed on a terminal show the progress themselves, and would run into the bar.
     """
@@ -308,7 +308,7 @@ def progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
 
 @contextmanager
 def tasks() -> Iterator[Callable[[int, int], None] | None]:
-    """Show on a terminal how many tasks of Spark have ended; give the function to tell, or None."""
+    """Show on a terminal how many tasks of Spark have ended. Yields: what is told of them, or None."""
     if not sys.stderr.isatty():
         yield None
         return
