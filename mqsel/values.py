@@ -262,8 +262,8 @@ def _wrap(value: int) -> int:
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
-_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "<>": operator.ne,
     "<": operator.lt,
@@ -280,8 +280,8 @@ def arithmetic(sign: str, left: int | float, right: int | float) -> int | float 
     Source: language §5, Arithmetic.
     """
     exact = isinstance(left, int) and isinstance(right, int)
-    if sign in _ARITHMETIC:
-        result = _ARITHMETIC[sign](left, right)
+    if sign in ARITHMETIC:
+        result = ARITHMETIC[sign](left, right)
         return _wrap(result) if exact else float(result)
     if exact:
         if right == 0:
@@ -307,4 +307,4 @@ def compare(sign: str, left: object, right: object) -> Truth:
     """Compare two literals of one kind. An INT64 beside a FLOAT64 becomes a double (language §5, Comparison)."""
     if isinstance(left, float) or isinstance(right, float):
         left, right = float(left), float(right)  # type: ignore[arg-type]
-    return T if _RELATIONS[sign](left, right) else F
+    return T if RELATIONS[sign](left, right) else F

@@ -89,7 +89,7 @@ def _parser(argv: list[str]) -> tuple[_CommandParser, dict[str, _CommandParser]]
     """Return the parser, and by name those of the commands that the arguments may name."""
     parser = _CommandParser(
         prog="mqsel",
-        description="Message selectors of IBM MQ, JMS and TIBCO EMS on files of messages.",
+        description="Message selectors of IBM MQ, JMS, ActiveMQ, RabbitMQ and others, on files of messages.",
         epilog=_EXAMPLES,
         formatter_class=Help,
     )
@@ -147,7 +147,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _answered(argv: list[str]) -> int:
-    """Run the command line, and bring its answer to where stdout goes; give the exit code."""
+    """Run the command line, bring its answer to where stdout goes, and return the exit code."""
     if sys.stdout is None:
         print("mqsel: stdout is closed: expected a place for the answer", file=sys.stderr)
         return 2

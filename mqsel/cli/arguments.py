@@ -205,8 +205,9 @@ class Help(argparse.RawDescriptionHelpFormatter):
             column = re.match(r"\S+ {2,}", line)
             wrapped = textwrap.wrap(
                 line,
-                min(width, _WIDEST),
-                subsequent_indent=" " * len(column[0]) if column else indent,
+                min(width + len(indent), _WIDEST),
+                initial_indent=indent,
+                subsequent_indent=indent + " " * len(column[0]) if column else indent,
                 break_on_hyphens=False,
             )
             lines += [line] if line[:1] == " " else wrapped or [""]
@@ -313,6 +314,16 @@ def add_queues(
             action="store_true",
             help="report also on which messages the broker's own selection differs from that of the dialect",
         )
+
+
+def add_errors(made: argparse.ArgumentParser, what: str) -> None:
+    """Add the option for what becomes of *what* is invalid."""
+    made.add_argument(
+        "--errors",
+        choices=("skip", "raise"),
+        default="skip",
+        help=f"what to do with an invalid {what}: report and skip it (default), or stop with exit code 2",
+    )
 
 
 def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:

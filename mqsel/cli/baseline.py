@@ -11,15 +11,14 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from mqsel._interrupt import held
 from mqsel.cli.configuration import has_folder, relative_to
+from mqsel.cli.report import write_file
 from mqsel.errors import MqselError, SelectorError, shortened
 from mqsel.language.dialect import Dialect
-from mqsel.language.layout import laid_out
+from mqsel.language.layout import ONE_LINE, laid_out
 from mqsel.language.selector import read_selector
 
 _FORMAT = 1
-_WIDE = 1 << 30  # cells, so that a selector is laid out in one line
 Known = dict[tuple[str, str], Counter[str]]  # for a file and a selector, how many findings each rule has
 
 
@@ -34,7 +33,7 @@ def known_as(path: str, baseline: str, selector: str, dialect: Dialect) -> tuple
     if has_folder(path):
         path = relative_to(os.path.dirname(os.path.abspath(baseline)), path)  # noqa: PTH100, PTH120
     try:
-        return path, laid_out(read_selector(selector, dialect), _WIDE)
+        return path, laid_out(read_selector(selector, dialect), ONE_LINE)
     except SelectorError:
         return path, " ".join(selector.split())
 
@@ -66,16 +65,8 @@ def read(path: str) -> Known:
 
 
 def write(path: str, known: Known) -> None:
-    """Write a baseline, sorted, so that a change of it is a small one.
-
-    Raises: MqselError: the file cannot be written.
-    """
+    """Write a baseline, sorted, so that a change of it is a small one."""
     files: dict[str, dict[str, dict[str, int]]] = {}
     for file, selector in sorted(known):
         files.setdefault(file, {})[selector] = dict(sorted(known[file, selector].items()))
-    text = json.dumps({"mqsel baseline": _FORMAT, "files": files}, indent=1)
-    try:
-        with held():
-            Path(path).write_bytes(f"{text}\n".encode("ascii"))
-    except OSError as error:
-        raise MqselError(f"{path}: cannot be written: {error.strerror}") from error
+    write_file(path, [json.dumps({"mqsel baseline": _FORMAT, "files": files}, indent=1)])

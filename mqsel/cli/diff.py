@@ -13,7 +13,7 @@ from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_format, add_given, command, contract_of, dialect_of
 from mqsel.cli.changes import over_files
-from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
+from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of, write_file
 from mqsel.cli.review import ReviewRow, reviewed
 from mqsel.cli.run import add_ways
 from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files
@@ -204,7 +204,7 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
         rows.append(ReviewRow(key, one, other, found))
     title = f"Selectors of {paths[0]} and {paths[1]}"
     if arguments.html is not None:
-        page.write(arguments.html, page.html(title, reviewed(rows, contract)))
+        write_file(arguments.html, page.html(title, reviewed(rows, contract)))
     for line in page.markdown(title, reviewed(rows, contract)) if arguments.markdown else ():
         print(line)
     if not arguments.json:

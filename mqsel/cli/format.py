@@ -10,7 +10,7 @@ from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, 
 from mqsel.errors import SelectorError
 from mqsel.inventory.edit import holds_lines
 from mqsel.inventory.known import error_of
-from mqsel.language.layout import WIDTH, laid_out
+from mqsel.language.layout import ONE_LINE, WIDTH, laid_out
 from mqsel.language.selector import read_selector
 
 _ABOUT = f"""\
@@ -78,9 +78,6 @@ def _laid_out(one: Given) -> str | None:
             error = raised
         else:
             has_lines = one.entry is None or (one.entry.text is not None and holds_lines(one.entry.text))
-            return laid_out(selector, WIDTH if has_lines else _ONE_LINE)
+            return laid_out(selector, WIDTH if has_lines else ONE_LINE)
     complain_of(one, error)
     return None
-
-
-_ONE_LINE = 1 << 30  # cells

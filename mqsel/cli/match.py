@@ -7,6 +7,7 @@ from typing import Any
 
 from mqsel.cli.arguments import (
     Commands,
+    add_errors,
     add_files,
     add_given,
     add_queues,
@@ -72,12 +73,7 @@ def add(commands: Commands) -> None:
     way.add_argument("-q", "--quiet", action="store_true", help="print nothing, and stop at the first selected message")
     way.add_argument("--json", action="store_true", help="print each with its place, and the counts, as lines of JSON")
     match.add_argument("--limit", type=limit, metavar="N", help="stop after N messages")
-    match.add_argument(
-        "--errors",
-        choices=("skip", "raise"),
-        default="skip",
-        help="what to do with an invalid message: report and skip it (default), or stop with exit code 2",
-    )
+    add_errors(match, "message")
     add_given(match)
     add_ways(match)
     add_queues(match, can_follow=True, can_ask=True)

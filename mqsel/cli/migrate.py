@@ -12,7 +12,7 @@ from mqsel.analysis.compare.migrate import VERDICTS, Migrated, portable
 from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
-from mqsel.cli.report import folded, print_json, say, width_of
+from mqsel.cli.report import folded, print_json, say, width_of, write_file
 from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
 from mqsel.errors import SelectorError, visible
@@ -96,7 +96,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
         for line in _summary(rows):
             say(line)
     if arguments.html is not None:
-        page.write(arguments.html, page.html(f"Selectors for {', '.join(names)}", _tables(rows, names)))
+        write_file(arguments.html, page.html(f"Selectors for {', '.join(names)}", _tables(rows, names)))
     if arguments.write:
         changes = [(row.one, row.found.text) for row in rows if row.found.verdict == "translated"]
         changes = [pair for pair in changes if pair[0].entry is not None]

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from pathlib import Path
 from typing import NamedTuple
 
-from mqsel.errors import MqselError, visible
+from mqsel.errors import visible
 
 # What a line of a cell is, with how HTML and Markdown write it; {} is its text.
 _KINDS = {
@@ -77,17 +76,6 @@ def markdown(title: str, tables: Iterable[PageTable]) -> Iterator[str]:
         for row in table.rows:
             cells = ["<br>".join([_KINDS[kind][1].format(_in_markdown(text)) for kind, text in cell]) for cell in row]
             yield f"| {' | '.join(cells)} |"
-
-
-def write(file: str, lines: Iterable[str]) -> None:
-    """Write a page into a file.
-
-    Raises: MqselError: the file cannot be written.
-    """
-    try:
-        Path(file).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MqselError(f"{visible(file)}: cannot be written: {error.strerror}") from error
 
 
 def _in_html(text: str) -> str:

@@ -10,11 +10,11 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from mqsel._interrupt import undone
+from mqsel._interrupt import held, undone
 from mqsel.cli.arguments import KEYED, holds_selectors
 from mqsel.errors import MqselError, cut, visible
 from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like, place_of, shown
@@ -100,6 +100,19 @@ def print_json(value: object, indent: int | None = None) -> None:
 
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     print(_OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text))
+
+
+def write_file(path: str, lines: Iterable[str]) -> None:
+    """Write lines into a file, all of them though Ctrl-C comes meanwhile.
+
+    Raises: MqselError: the file cannot be written.
+    """
+    data = "\n".join([*lines, ""]).encode()
+    try:
+        with held(), open(path, "wb") as file:  # noqa: PTH123 (most commands need no pathlib)
+            file.write(data)
+    except OSError as error:
+        raise MqselError(f"{shown(path)}: cannot be written: {error.strerror or error}") from error
 
 
 def complain(what: str | MqselError, where: str = "") -> None:
@@ -266,7 +279,7 @@ def say_answers(questions: list[Question]) -> bool:
 
 @contextmanager
 def progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
-    """Show on a terminal how much of a long input was read; give the function to tell, or None where nothing shows.
+    """Show on a terminal how much of a long input was read. Yields: what is told of it; None where nothing shows.
 
     Lines that are printed on a terminal show the progress themselves, and would run into the bar.
     """
@@ -295,7 +308,7 @@ def progress(files: list[str], ask: Ask) -> Iterator[Advance | None]:
 
 @contextmanager
 def tasks() -> Iterator[Callable[[int, int], None] | None]:
-    """Show on a terminal how many tasks of Spark have ended; give the function to tell, or None."""
+    """Show on a terminal how many tasks of Spark have ended. Yields: what is told of them, or None."""
     if not sys.stderr.isatty():
         yield None
         return

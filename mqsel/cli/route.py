@@ -16,7 +16,17 @@ from typing import IO, Any
 
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.profile import report as profiled
-from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats, types_of
+from mqsel.cli.arguments import (
+    Commands,
+    add_errors,
+    add_files,
+    add_queues,
+    command,
+    files_of,
+    limit,
+    list_formats,
+    types_of,
+)
 from mqsel.cli.report import CountReport, Report, complain, print_json, say
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import NONE_FOUND, add_inventory, complain_of, keyed
@@ -79,12 +89,7 @@ def add(commands: Commands) -> None:
     route.add_argument("--json", action="store_true", help="print the counts, too, as the last line of JSON")
     route.add_argument("--why", action="store_true", help="report for each key that gets nothing what keeps it from it")
     route.add_argument("--limit", type=limit, metavar="N", help="stop after N messages that any selector selects")
-    route.add_argument(
-        "--errors",
-        choices=("skip", "raise"),
-        default="skip",
-        help="what to do with an invalid message or selector: report and skip it (default), or stop with exit code 2",
-    )
+    add_errors(route, "message or selector")
     add_ways(route)
     add_queues(route, can_follow=True)
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.configuration import configured
-from mqsel.cli.report import escaped, print_json, say
-from mqsel.errors import MqselError
+from mqsel.cli.report import escaped, print_json, say, write_file
 from mqsel.testing.cases import Verdict, judged, read_cases
 
 _EXAMPLES = """\
@@ -81,7 +79,4 @@ def _write_junit(path: str, verdicts: list[Verdict]) -> None:
         if not verdict.passed:
             failure = ET.SubElement(one, "failure", message=escaped(_summary(verdict)))
             failure.text = escaped(verdict.why)
-    try:
-        Path(path).write_bytes(ET.tostring(suite, encoding="utf-8", xml_declaration=True) + b"\n")
-    except OSError as error:
-        raise MqselError(f"{path} cannot be written: {error.strerror or error}") from error
+    write_file(path, [ET.tostring(suite, encoding="utf-8", xml_declaration=True).decode()])

@@ -318,7 +318,7 @@ def lines(found: Iterable[bytes | memoryview], start: int = 0) -> Iterator[Piece
 
 
 def first_line(stream: IO[bytes], start: int) -> int:
-    """Go to the first line that begins at byte *start* or later; give where it does."""
+    """Go to the first line that begins at byte *start* or later, and return where it does."""
     if start == 0:
         return 0
     stream.seek(start - 1)
@@ -326,7 +326,7 @@ def first_line(stream: IO[bytes], start: int) -> int:
 
 
 def splits(stream: "io.BufferedReader[Any]", kind: str, path: str = "stream") -> Iterator[Splitter]:
-    """Read a file of MQ messages in blocks: give what takes it apart each time that it has read one.
+    """Read a file of MQ messages in blocks; yield what takes it apart each time that it has read one.
 
     Whatever it finds has to be taken before the next is asked for.
     """

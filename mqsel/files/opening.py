@@ -285,7 +285,7 @@ _LONGEST = max(map(len, _MARKS))
 
 
 def content_of(raw: "io.BufferedReader[Any]") -> "io.BufferedReader[Any]":
-    """Unpack a stream that is packed, and give a text in UTF-16, such as PowerShell's ``>`` writes, in UTF-8.
+    """Unpack a stream that is packed, and turn UTF-16, such as PowerShell's ``>`` writes, into UTF-8.
 
     Raises: MqselError: no library is installed that unpacks it.
     """

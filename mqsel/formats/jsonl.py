@@ -14,7 +14,6 @@ from typing import Any
 from mqsel.errors import PropertyTypeError, type_name
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note
-from mqsel.formats.wordings import broken_json
 from mqsel.machine._values import Record
 from mqsel.values import CLASS_NAMES, TYPES, PropertyType
 
@@ -88,14 +87,8 @@ def object_from_json(text: str | bytes | bytearray | memoryview) -> dict[str, An
 
     try:
         found = json.loads((text if isinstance(text, str) else bytes(text).decode()).removeprefix("\ufeff"))
-    except UnicodeDecodeError as error:
-        raise broken_json(f"byte {error.start + 1} is not UTF-8") from error
-    except json.JSONDecodeError as error:
-        what = f"{error.msg[:1].lower()}{error.msg[1:]}".removesuffix(" at")
-        before = error.doc[: error.pos].rstrip("\r\n")  # the end of the line, not the beginning of the next
-        place = f"line {before.count(chr(10)) + 1}, " if "\n" in before else ""
-        place += f"column {len(before) - before.rfind(chr(10))}"
-        raise broken_json(f"{what} at {place}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise PropertyTypeError(f"broken JSON: {fault_of_json(error)}") from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
         raise PropertyTypeError("JSON with a number or a nesting that is too large to read") from error
     if type(found) is not dict:
@@ -106,6 +99,20 @@ def object_from_json(text: str | bytes | bytearray | memoryview) -> dict[str, An
             hint="give the file that was inspected: the output lacks what decides about some messages",
         )
     return found
+
+
+def fault_of_json(error: ValueError | RecursionError) -> str:
+    """Return what is wrong with a text that json refuses, and where in it, if that is known."""
+    import json  # noqa: PLC0415 (as above)
+
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is not UTF-8"
+    if not isinstance(error, json.JSONDecodeError):  # a number of thousands of digits; thousands of brackets
+        return "a number or a nesting is too large to read"
+    what = f"{error.msg[:1].lower()}{error.msg[1:]}".removesuffix(" at")
+    before = error.doc[: error.pos].rstrip("\r\n")  # the end of the line, not the beginning of the next
+    place = f"line {before.count(chr(10)) + 1}, " if "\n" in before else ""
+    return f"{what} at {place}column {len(before) - before.rfind(chr(10))}"
 
 
 def message_from_json(text: str | bytes, names: Iterable[str] | None = None) -> dict[str, Any]:

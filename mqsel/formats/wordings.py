@@ -63,10 +63,6 @@ def unknown_ccsid(found: object, known: Iterable[int]) -> ArgumentError:
     return ArgumentError(f"ccsid is {shortened(found)}: expected {', '.join(most)} or {last}")
 
 
-def broken_json(what: str) -> PropertyTypeError:
-    return PropertyTypeError(f"broken JSON: {what}")
-
-
 def no_record(title: str, found: str) -> PropertyTypeError:
     return PropertyTypeError(
         f"found {found}: expected a record as of {title}",

@@ -140,11 +140,11 @@ def _list(source: Source, node: Node, grammar: str) -> list[Any]:
     return [value_of(source, one, grammar) for one in node.named_children if one.type not in _UNREAD]
 
 
-def _quoted(writing: str, width: int = 1) -> _Convert:
+def _quoted(writing: str) -> _Convert:
     """Return what reads a string between marks; what is interpolated in it is a hole."""
 
     def convert(source: Source, node: Node, _: str) -> Text:
-        start, stop = node.start_byte + width, max(node.start_byte + width, node.end_byte - width)
+        start, stop = node.start_byte + 1, max(node.start_byte + 1, node.end_byte - 1)
         parts: list[Text] = []
         for one in node.named_children:
             if one.type in ("interpolation", "template_interpolation", "template_directive"):

@@ -72,10 +72,10 @@ class Text:
         """Return the number of the piece that an offset is in, or behind."""
         return bisect_right(self.pieces, offset, key=lambda one: one.start) - 1
 
-    def stripped(self, characters: str | None = None) -> Text:
-        """Return the text without blanks, or some characters, at its ends."""
-        left = len(self.value) - len(self.value.lstrip(characters))
-        return self[left : max(left, len(self.value.rstrip(characters)))]
+    def stripped(self) -> Text:
+        """Return the text without blanks at its ends."""
+        left = len(self.value) - len(self.value.lstrip())
+        return self[left : max(left, len(self.value.rstrip()))]
 
     def decoded(self, name: str) -> Text:
         """Return what the text means in a writing: each of its escapes is one piece."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 import re
 import threading
 import time
@@ -42,7 +41,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import BOUNDS
 from mqsel.language.pattern import is_simple, parts_of, regex
 from mqsel.names import DEFAULTS
-from mqsel.values import AND, NOT, OR, Float32, Int8, Int16, Int32, Truth
+from mqsel.values import AND, ARITHMETIC, NOT, OR, RELATIONS, Float32, Int8, Int16, Int32, Truth
 
 
 class _Big(int):
@@ -66,14 +65,6 @@ class _NoNumber:
 _NO_NUMBER = _NoNumber()
 _NARROW = (Int8, Int16)
 _ERR = Truth.ERR
-_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 _Step = Callable[..., Any]
 
@@ -289,7 +280,7 @@ class _Rules:
             if _fails((left, right)):
                 return _ERR
         elif self.dialect.type_mismatch == "ordered" and sign != "=" and _NO_NUMBER not in (left, right):
-            return Truth(_RELATIONS[sign](_term(left), _term(right)))
+            return Truth(RELATIONS[sign](_term(left), _term(right)))
         if self.differ(sign, left, right):
             return self.mismatch(sign)
         if _is_number(left):
@@ -297,7 +288,7 @@ class _Rules:
         if isinstance(left, (str, bytes)):
             form = "utf-16-be" if self.dialect.ordering == "all" else "utf-8"
             left, right = [one.encode(form, "surrogatepass") if isinstance(one, str) else one for one in (left, right)]
-        return Truth(_RELATIONS[sign](left, right))
+        return Truth(RELATIONS[sign](left, right))
 
     def differ(self, sign: str, left: Any, right: Any) -> bool:
         """Report whether two values are of kinds that do not compare."""
@@ -326,7 +317,7 @@ class _Rules:
                 left, right = Float32(_double(left)), Float32(_double(right))
         if self.dialect.floats == "total" and isinstance(left, float):
             left, right = _rank(left), _rank(right)
-        return Truth(_RELATIONS[sign](left, right))
+        return Truth(RELATIONS[sign](left, right))
 
     def between(self, node: Between, operand: Any, low: Any, high: Any) -> Truth:
         if self.dialect.between_null != "expand":
@@ -474,14 +465,14 @@ class _Rules:
                 return self.floats(sign, left, right)
         except OverflowError:  # an integer without bounds
             return _ERR
-        return self.fitted(_OPERATIONS[sign](int(left), int(right)), is_long=int in (type(left), type(right)))
+        return self.fitted(ARITHMETIC[sign](int(left), int(right)), is_long=int in (type(left), type(right)))
 
     def floats(self, sign: str, left: Any, right: Any) -> Any:
-        found = _OPERATIONS[sign](float(left), float(right))
+        found = ARITHMETIC[sign](float(left), float(right))
         if self.dialect.integers == "unbounded" and not math.isfinite(found):
             return _ERR
         if self.dialect.integers == "java" and float not in (type(left), type(right)):
-            return Float32(_OPERATIONS[sign](Float32(left), Float32(right)))
+            return Float32(ARITHMETIC[sign](Float32(left), Float32(right)))
         return found
 
     def divided(self, sign: str, left: Any, right: Any) -> Any:

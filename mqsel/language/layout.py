@@ -26,6 +26,7 @@ from mqsel.language.nodes import (
 from mqsel.language.selector import Selector, read_selector
 
 WIDTH = 80  # cells of a line
+ONE_LINE = 1 << 30
 _INDENT = 2
 
 _LOGIC = (And, Or, Not)
@@ -35,7 +36,7 @@ _BARE_BEHIND_NOT = (Not, Identifier, Literal)
 def laid_out(selector: Selector, width: int = WIDTH) -> str:
     """Write *selector* in lines of at most *width* cells, as far as its names and texts are short enough.
 
-    Of what it gave it gives the same again. Where lines and parentheses break a limit of the dialect, it is one line
+    A text that it returned stays as it is. Where lines and parentheses break a limit of the dialect, it is one line
     with the fewest parentheses; where that is too long, the text as it is.
 
     Returns: the text, without a line end behind it; empty for a blank selector.

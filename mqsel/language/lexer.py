@@ -205,6 +205,8 @@ class _Lexicon(
 
 # Names that a lexicon remembers, before it begins anew, and how long they may be.
 _REMEMBERED, _LONGEST = 4096, 64
+# As `mqsel.language.parameters` finds one.
+_PARAMETER = re.compile(r"(?<![\w$:]):([^\W\d]\w{0,63})")
 
 
 _SPELLED = (
@@ -644,13 +646,17 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
             hint = f"before a dot stands one of {', '.join(NAME_PREFIXES[dialect.identifier_dots])}, without quotes"
     elif character == ":":
         dated = text[start - 1 : start].isdigit() and text[start + 1 : start + 2].isdigit()
-        hint = (
-            hints.date(text, start)
-            or "there is no literal for a date or time: compare with milliseconds since 1970 as an exact number"
-            if dated
-            else "a name has no colon in it, and there are no prefixes such as xpath: or convert_string_expressions:; "
-            "text stands between apostrophes"
-        )
+        if dated:
+            hint = hints.date(text, start) or (
+                "there is no literal for a date or time: compare with milliseconds since 1970 as an exact number"
+            )
+        elif parameter := _PARAMETER.match(text, start):
+            hint = f"mqsel.compile has an argument for the values of parameters: parameters={{'{parameter[1]}': …}}"
+        else:
+            hint = (
+                "a name has no colon in it, and there are no prefixes such as xpath: or convert_string_expressions:; "
+                "text stands between apostrophes"
+            )
     return unexpected_character(text, span, hint)
 
 

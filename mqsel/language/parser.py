@@ -166,7 +166,7 @@ def parse(text: str, dialect: Dialect) -> Node:
 
 
 def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
-    """Parse *text*, and give all nodes of the tree as `walk` lists them: the last one is the tree.
+    """Return all nodes of the tree of *text* as `walk` lists them: the last one is the tree.
 
     A tree is read from its leaves up and from the left, so that is the order in which nodes are made.
 
@@ -241,7 +241,7 @@ class _Parser:
     # ---- where a value is expected
 
     def operand(self) -> tuple[Node, int]:
-        """Open prefixes until a primary stands, and give it."""
+        """Open prefixes until a primary stands, and return it and its start."""
         kinds = self.kinds
         while True:
             at = self.at

@@ -23,7 +23,7 @@ except ModuleNotFoundError:
 
 from mqsel.language.nodes import Conversion, Identifier, Literal, Node, Sign, children, walk
 from mqsel.language.operators import FAILING
-from mqsel.values import Float32
+from mqsel.values import ARITHMETIC, Float32
 
 if not cython.compiled:
     from math import nextafter
@@ -383,9 +383,4 @@ def _floats(operator: str, lane: str, left: Result, right: Result, *, error: boo
     return Result(lane, ((min(ends), max(ends)),), nan, error)
 
 
-_OPERATIONS: dict[str, Callable[[float, float], float]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-}
+_OPERATIONS: dict[str, Callable[[float, float], float]] = {**ARITHMETIC, "/": operator.truediv}

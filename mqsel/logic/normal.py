@@ -351,7 +351,7 @@ class Writer:
         return found if self.may_err else found & ~_E
 
     def remembered(self, node: Node, wanted: int) -> Normal | None:
-        """Write some parts of a condition, or find them written; give None if there are other conditions in it."""
+        """Write some parts of a condition, or find them written; return None if there are other conditions in it."""
         said: tuple[object, ...] = ()
         # Tuples of these have different lengths, so none of one class is one of another.
         if type(node) is Comparison:  # first, because it is the commonest

@@ -160,7 +160,7 @@ def _records(
     advance: Callable[[int, int], None] | None,
     job: type[Job],
 ) -> Iterator[Any]:
-    """Sift every partition; give what comes of them in their order."""
+    """Sift every partition; yield what comes of them in their order."""
     from pyspark import StorageLevel  # noqa: PLC0415 (an extra)
 
     if ask().limit is None:

@@ -163,7 +163,7 @@ def read_anyhow(answer: Callable[[Sequence[pa.Array]], _A], columns: Sequence[pa
 
 
 def as_utf8(column: pa.Array) -> pa.Array:
-    """Put U+FFFD where texts are no UTF-8, as Spark's make_valid_utf8 does; give the same column where all are."""
+    """Put U+FFFD where texts are no UTF-8, as Spark's make_valid_utf8 does; return the same column where all are."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):

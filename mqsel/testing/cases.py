@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from mqsel.errors import FileError, MqselError, SelectorError, shortened
 from mqsel.files.wordings import fault, file_trouble
-from mqsel.formats.jsonl import message_from_json
+from mqsel.formats.jsonl import fault_of_json, message_from_json
 from mqsel.inventory import keys_of, read
 from mqsel.language.dialect import PRESETS, Dialect, as_dialect
 from mqsel.matcher import compile as compiled
@@ -105,8 +105,7 @@ def _objects(path: str, text: str) -> Iterator[tuple[int, Any]]:
             read = json.loads(line)
         except (ValueError, RecursionError) as error:
             within = error.lineno - 1 if isinstance(error, json.JSONDecodeError) else 0
-            what = getattr(error, "msg", "a number or a nesting too large")
-            raise FileError(f"no JSON: {what}", path=path, line=number + within) from None
+            raise FileError(f"broken JSON: {fault_of_json(error)}", path=path, line=number + within) from None
         yield from enumerate(read, 1) if is_array else ((number, read),)
 
 

@@ -135,7 +135,8 @@ def test_selectors_are_contracts(run, lines):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("{", "no JSON"),
+        ("{", "broken JSON: expecting property name enclosed in double quotes at column 2"),
+        ('{"a": "\udcff"}', "broken JSON: byte 8 is not UTF-8"),
         ("[]", "expected an object with properties"),
         ('{"properties": {"a": {"type": "int"}}}', "the type 'int' for a: expected boolean"),
         ('{"properties": {"a": {"least": "b"}}}', "the bound 'b' for a: expected a number"),
@@ -151,7 +152,7 @@ def test_selectors_are_contracts(run, lines):
 def test_what_is_no_contract(run, lines, tmp_path, content, words):
     """A file that is no contract is one error with its name, and what is wrong with it."""
     path = tmp_path / "contract.json"
-    path.write_text(content, encoding="utf-8")
+    path.write_text(content, encoding="utf-8", errors="surrogateescape")
     status, out, err = run("match", "--given", path, "weight > 3", lines)
 
     assert (status, out) == (2, "")

@@ -106,6 +106,12 @@ def test_narrow_values_are_plain_literals() -> None:
     assert mqsel.quote(Int32(5)) == "5"
 
 
+def test_parameters_without_values() -> None:
+    """Where a parameter stands and no values are given, the hint names the argument."""
+    with pytest.raises(mqsel.SelectorSyntaxError, match=r"hint: .* parameters={'id': …}"):
+        mqsel.compile("id = :id")
+
+
 def test_parameters_stand_outside_of_quotes() -> None:
     """In a string there is no parameter, and two minus signs never meet."""
     matcher = mqsel.compile("a = ':x' AND b = :x AND c > -:n", parameters={"x": "y'", "n": -1})

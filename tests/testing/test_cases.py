@@ -71,8 +71,8 @@ def test_failures_in_tap_and_junit(tmp_path: Path, capsys: pytest.CaptureFixture
 
 WRONG = {
     "[1]": "case 1: found '1': expected an object",
-    "{": "no JSON",
-    "[{]": "no JSON",
+    "{": "broken JSON: expecting property name enclosed in double quotes at column 2",
+    "[{]": "broken JSON: expecting property name",
     "": "the file has no case",
     '{"selector": "a = 1", "message": {}, "want": 1, "x": 2}': "case 1: 'x' is no field of a case",
     '{"selector": "a = 1", "message": {}, "want": 7}': "case 1: want is '7'",

@@ -22,7 +22,7 @@ from mqsel.analysis.explain.account import Held, take_column
 from mqsel.columns.lookup import column_of, laid_out, names_of, type_of
 from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError, iterated, quoted, shortened, type_name
 from mqsel.formats.jms import JMS
-from mqsel.formats.jsonl import plain, typed
+from mqsel.formats.jsonl import fault_of_json, plain, typed
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
 from mqsel.language.optimizer import optimize
@@ -217,7 +217,7 @@ class Contract:
             hint = "mqsel contract FILE… writes one" if isinstance(error, FileNotFoundError) else None
             raise FileError(f"the contract cannot be read: {error.strerror}", path=name, hint=hint) from error
         except (ValueError, RecursionError) as error:
-            raise FileError(f"the contract is no JSON: {error}", path=name) from error
+            raise FileError(f"the contract is broken JSON: {fault_of_json(error)}", path=name) from error
         try:
             return cls.from_dict(found)
         except MqselError as error:

@@ -181,10 +181,6 @@ def _with_pairs(root: Node) -> Node:
     return done[0]
 
 
-def _mirrored(pair: Comparison) -> Comparison:
-    return Comparison(OPERATORS[pair.operator].mirrored, pair.right, pair.left)
-
-
 def _with_pair(node: Node) -> Node:
     """Return a comparison of two properties with what it is in the core, of values that have no gaps."""
     pair = _pair_of(node)

@@ -371,6 +371,10 @@ class Job:
         if self.counts.skipped <= REPORTED:
             yield Complaint(place, said(error))
 
+    def note(self, place: int, message: bytes) -> None:
+        """Note what is skipped of a message, the first of which that holds."""
+        self.counts.note = place, first_note(self.ask.format, message)
+
     def unanswered(self, rows: "pa.BooleanArray") -> Iterator[Complaint]:
         """Count the rows of a group for which no document says what a selector is, and yield complaints.
 
@@ -470,7 +474,7 @@ class Match(Job):
 
         Returns: it, what it decodes with, and what properties were missing that it does not count itself.
         """
-        ask, matcher, tally = self.ask, self.selects, self.counts
+        ask, matcher = self.ask, self.selects
         decoder = reader(ask.format, matcher, types=dict(ask.types))
         assert isinstance(decoder, formats.Decoder)
         missing: Counter[str] = Counter()
@@ -487,18 +491,12 @@ class Match(Job):
                 missing.update(name for name in matcher.properties if look_up(message, name, naming) is None)
             return int(truth)
 
-        def complain(place: int, error: MqselError) -> Complaint | None:
-            return next(self.refused(place, error), None)
-
-        def note(place: int, message: bytes) -> None:
-            tally.note = (place, first_note(ask.format, message))
-
         sifter = Sifter(
             matcher,
             decoder,
             judge,
-            complain,
-            note,
+            lambda place, error: next(self.refused(place, error), None),
+            self.note,
             None if self._keeper is None else self._keeper.take_raw,
             None if path == "-" else os.fsencode(path),
             invert=ask.invert,
@@ -709,16 +707,10 @@ class Why(Job):
             self.read(data)
             return int(Truth.FALSE)
 
-        def complain(place: int, error: MqselError) -> Complaint | None:
-            return next(self.refused(place, error), None)
-
-        def note(place: int, message: bytes) -> None:
-            account.note = (place, first_note(self.ask.format, message))
-
         counter = self._profiler.counting(self._decoder, kind, self._types)
         sifter = Sifter(
-            self.selects, self._decoder, judge, complain, note, None, None,
-            counting=True, raising=self.ask.raising, counter=counter,
+            self.selects, self._decoder, judge, lambda place, error: next(self.refused(place, error), None), self.note,
+            None, None, counting=True, raising=self.ask.raising, counter=counter,
         )  # fmt: skip
         yield from unit_by_unit(source, sifter, sifter.sift)
         account.lines = sifter.lines
@@ -740,7 +732,7 @@ class Why(Job):
 
     def take(self, result: Any, place: int, _piece: Piece, _path: str) -> Iterator[Any]:
         if self._decoder.noted and self.counts.note is None:
-            self.counts.note = (place, first_note(self.ask.format, result))
+            self.note(place, result)
         return iter(())
 
     def take_group(self, group: "RowGroup", part: FilePart) -> Iterator[Any]:
