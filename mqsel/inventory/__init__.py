@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, check_word, iterated, shortened
 from mqsel.files.framings import FORMATS, LINES, bindings, looks_like
-from mqsel.files.opening import name_of, opened
+from mqsel.files.opening import PACKED, name_of, opened
 from mqsel.files.selectors import selectors
 from mqsel.inventory.entries import Entry, Source, keys_of
 from mqsel.inventory.kinds import KINDS
@@ -22,7 +22,6 @@ from mqsel.machine import sections
 
 __all__ = ["COLUMNS", "KINDS", "Entry", "Place", "files_of", "keys_of", "kind_of_file", "read", "read_file"]
 
-PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
 _PARQUET = b"PAR1"
 _SAVED = (
     "this is a file of SelectorSet.save: expected selectors as text; in Python, "
