@@ -8,7 +8,7 @@ Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from enum import IntEnum
 from typing import TypeVar
 
@@ -434,6 +434,17 @@ def shortened(value: object) -> str:
     except Exception:  # noqa: BLE001 (an int of more than 4,300 digits has no text either)
         shown = f"a Python {type_name(value)}"
     return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+def check_word(name: str, given: object, known: Collection[str]) -> None:
+    """Check an argument that is one of a few words.
+
+    Raises: ArgumentError: it is none of them.
+    """
+    if not isinstance(given, str) or given not in known:
+        words = [*map(repr, known)]
+        expected = " or ".join(words) if len(words) == 2 else f"one of {', '.join(words)}"
+        raise ArgumentError(f"{name} is {shortened(given)}: expected {expected}")
 
 
 def iterated(given: Iterable[_T], expected: str) -> Iterator[_T]:

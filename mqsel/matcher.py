@@ -19,8 +19,8 @@ from mqsel.errors import (
     ProgramError,
     PropertyTypeError,
     SelectorError,
+    check_word,
     iterated,
-    shortened,
 )
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
@@ -63,7 +63,7 @@ def _answers() -> ModuleType:
 
 def rule_of_names(dialect: Dialect, asked: str | None) -> str:
     """Report what becomes of a message with an invalid name: the rule is IBM MQ's own (formats §2)."""
-    return asked or ("never" if core_of(dialect).naming == "mqi" else "ignore")
+    return ("never" if core_of(dialect).naming == "mqi" else "ignore") if asked is None else asked
 
 
 def check_stream(messages: object, errors: str, format: str | None, options: Mapping[str, Any]) -> None:  # noqa: A002
@@ -71,8 +71,7 @@ def check_stream(messages: object, errors: str, format: str | None, options: Map
 
     Raises: ArgumentError: no iterable of messages, a word that does not exist, options without a format.
     """
-    if errors not in ("raise", "skip"):
-        raise ArgumentError(f"errors is {shortened(errors)}: expected 'raise' or 'skip'")
+    check_word("errors", errors, ("raise", "skip"))
     kind: type = type(messages)
     if hasattr(kind, "__arrow_c_stream__") and hasattr(kind, "columns"):
         library = kind.__module__.partition(".")[0]
@@ -326,8 +325,7 @@ class Matcher(Machine):
         from mqsel.analysis.explain.profile import report  # noqa: PLC0415
         from mqsel.columns.wordings import not_a_batch  # noqa: PLC0415
 
-        if errors not in ("raise", "skip"):
-            raise ArgumentError(f"errors is {shortened(errors)}: expected 'raise' or 'skip'")
+        check_word("errors", errors, ("raise", "skip"))
         if isinstance(messages, (Mapping, Record, bytes, bytearray, memoryview, str)):
             raise ArgumentError(f"why takes an iterable of messages, found one Python {type(messages).__name__}")
         if format is None and options:

@@ -365,6 +365,51 @@ def test_integers_that_have_no_text(what: str) -> None:
         HUGE_GIVEN[what]()
 
 
+class Unlike:
+    """Something that is equal to nothing that can be told, as an array of numpy, and that has no hash."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("the truth value of an array is ambiguous")
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of an array is ambiguous")
+
+
+ROUND: dict[str, Any] = {}
+ROUND["int32"] = ROUND
+UNLIKE: Any = Unlike()
+SOME = mqsel.compile("a = 1")
+NO_WORD: dict[str, Callable[[], object]] = {
+    "errors of filter": lambda: SOME.filter([], errors=UNLIKE),
+    "errors of why": lambda: SOME.why([], errors=UNLIKE),
+    "errors of files": lambda: mqsel.files.filter("x", "a = 1", errors=UNLIKE),
+    "errors of messages": lambda: mqsel.files.messages("x", errors=UNLIKE),
+    "errors of an inventory": lambda: mqsel.SelectorSet.from_inventory("x", errors=UNLIKE),
+    "framing": lambda: mqsel.files.messages("x", framing=UNLIKE),
+    "format": lambda: mqsel.files.filter("x", "a = 1", format=UNLIKE),
+    "invalid_names": lambda: SOME.decoder("mq", invalid_names=UNLIKE),
+    "naming": lambda: SOME.decoder("amqp", naming=UNLIKE),
+    "decimals": lambda: SOME.match_batch(None, decimals=UNLIKE),
+    "kind": lambda: mqsel.inventory.read("x", kind=UNLIKE),
+    "columns": lambda: mqsel.inventory.read("x", kind="csv", columns=UNLIKE),
+    "selector of a contract": lambda: mqsel.Contract(selector=UNLIKE),
+    "value of a contract": lambda: mqsel.Contract({"a": [ROUND]}),
+    "key of audit": lambda: audit([(UNLIKE, "a = 1")]),
+    "version": lambda: mq.encode({}, {}, version=UNLIKE),
+    "ccsid": lambda: mq.encode({}, {}, ccsid=UNLIKE),
+    "name_value_ccsid": lambda: mq.encode({}, {}, name_value_ccsid=UNLIKE),
+}
+
+
+@pytest.mark.parametrize("what", NO_WORD)
+def test_what_cannot_be_compared_with_words(what: str) -> None:
+    """An array in the place of a word, a number or a key, and a value that contains itself, are errors of ours."""
+    with pytest.raises(errors.ArgumentError):
+        NO_WORD[what]()
+
+
 @pytest.mark.parametrize(
     "call", [mqsel.compile("a = 1").filter, mqsel.compile("a = 1").why, mqsel.SelectorSet().filter]
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mqsel.columns._answers import chunks, library
 from mqsel.columns.lookup import may_be_read
-from mqsel.errors import ArgumentError, PropertyTypeError, shortened
+from mqsel.errors import PropertyTypeError, check_word
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -29,8 +29,8 @@ def check(decimals: str | None, timestamps: str | None) -> None:
     Raises: ArgumentError: a meaning that there is not.
     """
     for name, word, known in (("decimals", decimals, _DECIMALS), ("timestamps", timestamps, tuple(_UNITS))):
-        if word is not None and word not in known:
-            raise ArgumentError(f"{name} is {shortened(word)}: expected {', '.join(map(repr, known))}")
+        if word is not None:
+            check_word(name, word, known)
 
 
 def declared(

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
-from mqsel.errors import ArgumentError, DecodeError, FileError, MqselError, PropertyTypeError, visible
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, check_word, visible
 from mqsel.files import qload
 from mqsel.files._splitters import Framed, Splitter
 from mqsel.files.arrays import opened_messages
@@ -510,9 +510,8 @@ def messages(*paths: str | os.PathLike[str], framing: str | None = None, errors:
 
     Raises: ArgumentError: no such framing.
     """
-    if framing is not None and framing not in FRAMINGS:
-        raise ArgumentError(f"framing is {framing!r}: expected one of {', '.join(map(repr, FRAMINGS))}")
-    if errors not in ("raise", "skip"):
-        raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+    if framing is not None:
+        check_word("framing", framing, FRAMINGS)
+    check_word("errors", errors, ("raise", "skip"))
     names = [name_of(path) for path in paths]
     return Messages((one for name in names for one in unfolded(name)), framing, errors == "skip")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from mqsel.errors import ArgumentError, shortened
+from mqsel.errors import ArgumentError, check_word, shortened
 from mqsel.formats._decoder import Decoder
 from mqsel.formats._json import JSONDecoder, WholeJSONDecoder, property_names
 from mqsel.formats._mq import MQDecoder
@@ -131,8 +131,8 @@ def _mq_decoder(
     invalid_names: str | None = None,
     identifier: tuple[str, bytes] | None = None,
 ) -> MQDecoder:
-    if invalid_names not in (None, "never", "ignore"):
-        raise ArgumentError(f"invalid_names is {shortened(invalid_names)}: expected 'never' or 'ignore'")
+    if invalid_names is not None:
+        check_word("invalid_names", invalid_names, ("never", "ignore"))
     return MQDecoder(names, strip=strip, ccsid=ccsid, never=invalid_names == "never", identifier=identifier)
 
 
@@ -145,8 +145,8 @@ def _record_decoder(schema: RecordSchema, names: Sequence[str], types: Mapping[s
 def _amqp_decoder(names: Sequence[str], *, naming: str | None = None) -> Decoder:
     from mqsel.formats import _amqp, amqp  # noqa: PLC0415 (likewise)
 
-    if naming is not None and naming not in amqp.NAMINGS:
-        raise ArgumentError(f"naming is {shortened(naming)}: expected one of {', '.join(map(repr, amqp.NAMINGS))}")
+    if naming is not None:
+        check_word("naming", naming, amqp.NAMINGS)
     return _amqp.AMQPDecoder(names, naming=naming)
 
 

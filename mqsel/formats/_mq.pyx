@@ -1617,8 +1617,7 @@ cdef class MQDecoder(Folders):
             self.found = LISTED_BLANK.copy()
         if self.any_folder or self.never or self.everything or self.any_later:
             self.read_chain()
-        if self.parts.mqmd != NULL:
-            self.fill_fields()
+        self.fill_fields()
         if self.found is not None:
             self.list_views()
             self.list_mqmd()
@@ -1888,7 +1887,7 @@ cdef class MQDecoder(Folders):
         if self.strip:
             length = stripped(at, length, ebcdic)
         if ebcdic:
-            if ccsid == 0:
+            if ccsid == 0 and self.parts.mqmd != NULL:
                 ccsid = read_i32(self.parts.mqmd + MD_CCSID, self.parts.big)
             page = _mqmd.page_of(ccsid)
             try:
@@ -1980,7 +1979,7 @@ cdef class MQDecoder(Folders):
         cdef int place, trouble
         for place in range(self.field_count):
             field = &self.fields[place]
-            if self.ranks[field.slot] <= field.rank:
+            if self.ranks[field.slot] <= field.rank or (self.parts.mqmd == NULL and field.offset < BODY):
                 continue
             trouble = self.field_value(&self.record.values[field.slot], &self.record.owners[field.slot], field)
             if trouble:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from mqsel.errors import PropertyTypeError, type_name
+from mqsel.errors import PropertyTypeError, shortened, type_name
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note
 from mqsel.machine._values import Record
@@ -53,7 +53,10 @@ def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
     """
     import json  # noqa: PLC0415 (most lines are read without)
 
-    shown = json.dumps(value, ensure_ascii=False)
+    try:
+        shown = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # made by Python: no line of JSON
+        shown = shortened(value)
     shown = shown if len(shown) <= 60 else shown[:59] + "…"
     named, plain = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else ("", None)
     if named not in _TYPES:

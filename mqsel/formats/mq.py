@@ -74,16 +74,16 @@ def encode(
     if not isinstance(body, (bytes, bytearray, memoryview)):
         hint = "encode it: body.encode()" if isinstance(body, str) else None
         raise ArgumentError(f"the body is a Python {type_name(body)}: expected bytes", hint=hint)
-    if version not in (1, 2):
+    if not isinstance(version, int) or version not in (1, 2):
         raise ArgumentError(f"version is {shortened(version)}: expected 1 or 2")
     order = _ORDERS.get(encoding & layout.MQENC_INTEGER_MASK) if isinstance(encoding, int) else None
     if order is None:
         raise ArgumentError(
             f"encoding is {shortened(encoding)}: expected a byte order, such as 273 (big) or 546 (little)"
         )
-    if ccsid not in layout.CCSIDS:
+    if not isinstance(ccsid, int) or ccsid not in layout.CCSIDS:
         raise unknown_ccsid(ccsid, layout.CCSIDS)
-    if name_value_ccsid not in NAME_VALUE_CCSIDS:
+    if not isinstance(name_value_ccsid, int) or name_value_ccsid not in NAME_VALUE_CCSIDS:
         raise ArgumentError(
             f"name_value_ccsid is {name_value_ccsid!r}: expected {', '.join(map(str, NAME_VALUE_CCSIDS))}"
         )

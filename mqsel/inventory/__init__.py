@@ -8,9 +8,9 @@ from importlib import import_module
 from itertools import chain
 from pathlib import Path
 
-from mqsel.errors import ArgumentError, FileError, iterated, shortened
+from mqsel.errors import ArgumentError, FileError, check_word, iterated, shortened
 from mqsel.files.framings import FORMATS, LINES, bindings, looks_like
-from mqsel.files.opening import name_of, opened
+from mqsel.files.opening import PACKED, name_of, opened
 from mqsel.files.selectors import selectors
 from mqsel.inventory.entries import Entry, Source, keys_of
 from mqsel.inventory.kinds import KINDS
@@ -22,7 +22,6 @@ from mqsel.machine import sections
 
 __all__ = ["COLUMNS", "KINDS", "Entry", "Place", "files_of", "keys_of", "kind_of_file", "read", "read_file"]
 
-PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")
 _PARQUET = b"PAR1"
 _SAVED = (
     "this is a file of SelectorSet.save: expected selectors as text; in Python, "
@@ -50,11 +49,11 @@ def read(
 
     Raises: ArgumentError: a path, the kind or a column is none. MqselError: a library is missing.
     """
-    if kind is not None and kind not in KINDS:
-        raise ArgumentError(f"the kind is {shortened(kind)}: expected one of {', '.join(KINDS)}")
+    if kind is not None:
+        check_word("the kind", kind, KINDS)
+    if columns is not None and not (isinstance(columns, Mapping) and columns.keys() <= set(COLUMNS)):
+        raise ArgumentError(f"the columns are {shortened(columns)}: expected names for some of {', '.join(COLUMNS)}")
     named = dict(columns or {})
-    if not named.keys() <= set(COLUMNS):
-        raise ArgumentError(f"the columns are {shortened(named)}: expected names for some of {', '.join(COLUMNS)}")
     given = [paths] if isinstance(paths, (str, os.PathLike)) else iterated(paths, "a path, or paths")
     places = files_of([name_of(one) for one in given])
     return chain.from_iterable(read_file(place, kind, named) for place in places)
@@ -86,9 +85,12 @@ def read_file(
     if not has_words and kind is None and not place.is_named and not may_be_own:
         return
     text, *_ = text_of(data)
-    source = Source(place.path, text)
-    found, what = (kind, "") if kind else _recognised(place, data, text, has_words)
+    damaged = text.find("\0")
+    source = Source(place.path, text if damaged < 0 else text.replace("\0", " "))
+    found, what = (kind, "") if kind else _recognised(place, data, text.lstrip("\0"), has_words)
     if found:
+        if damaged >= 0:
+            yield source.damage(found, damaged, "a NUL character is no text: it was read as a blank")
         row = KINDS[found]
         reader: Callable[..., Iterator[Entry]] = import_module(f"mqsel.inventory.{row.reader}").read
         try:

@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 from mqsel._interrupt import held
 from mqsel.errors import Span, visible
-from mqsel.inventory import PACKED, Place, read_file
+from mqsel.files.opening import PACKED
+from mqsel.inventory import Place, read_file
 from mqsel.inventory.entries import Entry
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import Piece, Text

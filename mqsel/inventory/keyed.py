@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError, iterated, shortened
+from mqsel.errors import FileError, MqselError, SelectorError, check_word, iterated
 from mqsel.inventory import read
 from mqsel.inventory.entries import Entry, keys_of
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
@@ -41,8 +41,7 @@ def selector_set(
     Raises: FileError: a selector cannot be known, or a file cannot be read. SelectorError: an invalid one, with its
         ``key``. ArgumentError: as `read`.
     """
-    if errors not in ("raise", "skip"):
-        raise ArgumentError(f"errors is {shortened(errors)}: expected 'raise' or 'skip'")
+    check_word("errors", errors, ("raise", "skip"))
     entries = _entries(paths, kind, columns)
     used = Counter(entry.dialect for entry in entries if entry.selector is not None)
     usual = dialect or (PRESETS[used.most_common(1)[0][0]] if used else IBM_MQ)

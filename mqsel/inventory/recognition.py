@@ -140,7 +140,7 @@ _SIGNS = (
 )
 
 
-_PACKED = re.compile(r"\.(?:gz|zst|lz4)$", re.IGNORECASE)
+_PACKED = re.compile(r"\.(?:gz|zst|lz4|bz2|xz)$", re.IGNORECASE)
 
 
 def kind_of(name: str, content: str, *, is_named: bool, has_words: bool) -> str:

@@ -16,7 +16,7 @@ import mqsel.matcher
 from mqsel import _messages
 from mqsel.analysis.explain.account import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outcomes_of_parts
 from mqsel.columns.wordings import damaged_column
-from mqsel.errors import ArgumentError, DecodeError
+from mqsel.errors import ArgumentError, DecodeError, check_word
 from mqsel.formats import FORMATS, Inspection, amqp, decoder, inspect
 from mqsel.formats._decoder import Decoder
 from mqsel.formats.jms import JMS
@@ -94,10 +94,8 @@ def mq_message(
     """
     if not isinstance(path, str):
         raise ArgumentError(f"the column of the messages is {path!r}: expected its name")
-    if errors not in ("null", "raise"):
-        raise ArgumentError(f"errors is {errors!r}: expected 'null' or 'raise'")
-    if format not in ("mq", "amqp"):
-        raise ArgumentError(f"format is {format!r}: expected 'mq' or 'amqp'")
+    check_word("errors", errors, ("null", "raise"))
+    check_word("format", format, ("mq", "amqp"))
     given: dict[str, Any] = {"strip": bool(strip), "ccsid": ccsid, "invalid_names": invalid_names}
     own = {name: value for name, value in given.items() if value or format == "mq"}
     decoder(format, (), **own)  # or refuses

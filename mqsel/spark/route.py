@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mqsel.errors import ArgumentError, MqselError, shortened
+from mqsel.errors import ArgumentError, MqselError, check_word, shortened
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.inventory import Entry, kind_of_file
 from mqsel.inventory.keyed import selector_set
@@ -253,8 +253,8 @@ def as_set(
 
     Raises: SelectorError, ArgumentError: as `route`.
     """
-    if errors not in (None, "raise", "skip"):
-        raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+    if errors is not None:
+        check_word("errors", errors, ("raise", "skip"))
     read_as = None if dialect is None else as_dialect(dialect)
     if isinstance(selectors, str | os.PathLike):
         path = Path(selectors)

@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -22,6 +23,8 @@ PACKERS: dict[str, tuple[str, ...]] = {
     "gzip": ("gzip",),
     "zstd": ("backports.zstd", "compression.zstd"),
     "lz4": ("lz4.frame",),
+    "bzip2": ("bz2",),
+    "xz": ("lzma",),
 }
 WAYS = [(name, one.module) for _, name, unpackers in opening._PACKED for one in unpackers]
 
@@ -29,9 +32,10 @@ WAYS = [(name, one.module) for _, name, unpackers in opening._PACKED for one in 
 def _packer(name: str) -> Callable[[bytes], bytes]:
     for module in PACKERS[name]:
         try:
-            return import_module(module).compress  # type: ignore[no-any-return]
+            pack: Callable[[bytes], bytes] = import_module(module).compress
         except ImportError:
             continue
+        return partial(pack, compresslevel=1) if name == "bzip2" else pack  # in several blocks
     pytest.skip(f"nothing that packs by {name} is installed")
 
 
@@ -76,7 +80,7 @@ def test_what_nothing_unpacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
     begins, unpackers = next((row[0], row[2]) for row in opening._PACKED if row[1] == name)
     for one in unpackers:
         monkeypatch.setitem(sys.modules, one.module, None)
-    (tmp_path / "a").write_bytes(begins + b"....")
+    (tmp_path / "a").write_bytes(begins[0] + b"....")
 
     with pytest.raises(MqselError, match=f"a file packed by {name} needs {unpackers[0].package}") as caught:
         reading(tmp_path / "a")

@@ -103,7 +103,7 @@ def test_an_xml_parser_reads_the_same() -> None:
                 wanted.setdefault(name, readers[element.get("dt")](element.text or ""))
             work[:0] = [(f"{name}.{child.tag}", child) for child in element]
         found = formats.properties(_wrapped(folder.encode())[364:])
-        assert {name: typed(value) for name, value in found.items()} == {
+        assert {name: typed(value) for name, value in found.items() if not name.startswith("JMS_IBM_")} == {
             name: typed(value) for name, value in wanted.items()
         }, folder
 
@@ -277,6 +277,7 @@ def test_names_are_cut_alike_in_every_way_of_reading() -> None:
         content = "" if name in ("usr", "mq_usr") else " content='properties'"
         message = _wrapped(f"<{name}{content}>{inside}</{name}>".encode())
         found = formats.properties(message[364:])
+        found = {name: value for name, value in found.items() if not name.startswith("JMS_IBM_")}
         assert 1 <= len(found) <= 2
         assert {len(name) for name in found} <= {*range(LONGEST + 1)}
         assert formats.properties(message, found) == found

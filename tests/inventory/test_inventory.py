@@ -129,12 +129,25 @@ def test_comments_that_silence(tmp_path, kind, content, expected):
     assert [(one.selector, one.silenced) for one in found] == [("a = 1", expected)]
 
 
+def test_a_nul_hides_no_selector(tmp_path):
+    """A NUL, as a file has it that was cut while it was written to, is a damage with its place; all else is read."""
+    file = tmp_path / "a.mqsc"
+    define = "DEFINE SUB('{0}') SELECTOR('{0} = 1')\n"
+    for before in (define.format("a"), ""):
+        file.write_text(f"{before}\0\0{define.format('b')}", encoding="utf-8")
+        damage, *found = read(str(file))
+        assert (damage.line, damage.column, damage.reason) == (
+            (2 if before else 1), 1, "a NUL character is no text: it was read as a blank",
+        )  # fmt: skip
+        assert [one.selector for one in found] == [*(["a = 1"] if before else []), "b = 1"]
+
+
 def test_kind_decides(tmp_path):
     """A file that tells nothing is read as the kind that is named."""
     file = tmp_path / "a.bin"
     file.write_text("selector=a = 1\n", encoding="utf-8")
     assert [one.selector for one in read(file, kind="properties")] == ["a = 1"]
-    with pytest.raises(ArgumentError, match="expected one of mqsc"):
+    with pytest.raises(ArgumentError, match="expected one of 'mqsc'"):
         read(file, kind="nothing")
     with pytest.raises(ArgumentError, match="the columns are"):
         read(file, columns={"keys": "a"})

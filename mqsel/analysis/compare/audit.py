@@ -17,6 +17,7 @@ from mqsel.analysis.compare.contract import PRESENT, Contract
 from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.analysis.explain import message_code
 from mqsel.errors import ArgumentError, SelectorError, iterated, shortened
+from mqsel.index._reader import has_hash, no_key
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
 from mqsel.language.selector import as_text
@@ -179,6 +180,8 @@ def audit(
             raise ArgumentError(f"found {shortened(pair)}: expected a key, a selector, and perhaps its dialect")
         total += 1
         key, text, *own = pair
+        if not has_hash(key):
+            raise no_key(key)
         texts.setdefault((as_text(text), as_dialect(own[0]) if own else usual), []).append(key)
     entries: list[_Entry] = []
     every: dict[str, list[Known]] = {}

@@ -180,8 +180,8 @@ class Contract:
         self.others = others
         self._sets: dict[tuple[str, str], tuple[Property | None, Values]] = {}
         self.selector: Selector | None = None
-        if selector:
-            self.selector = read_selector(as_text(selector), as_dialect(dialect))
+        if selector is not None and (text := as_text(selector)):
+            self.selector = read_selector(text, as_dialect(dialect))
             self._true = true_of(self.selector)
             self._machine = Machine(lower(optimize(self.selector)))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from mqsel.errors import ArgumentError, FileError, PropertyTypeError
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError, check_word
 from mqsel.files.framings import FORMATS
 from mqsel.files.opening import name_of
 from mqsel.files.parts import Named, listed_files
@@ -171,10 +171,9 @@ def filter(  # noqa: A001 (the word of Matcher)
 
     Raises: ArgumentError: an argument that cannot be. SelectorError: as `mqsel.compile`.
     """
-    if format is not None and (not isinstance(format, str) or format not in FORMATS):
-        raise ArgumentError(f"format is {format!r}: expected one of {', '.join(map(repr, FORMATS))}")
-    if errors not in ("raise", "skip"):
-        raise ArgumentError(f"errors is {errors!r}: expected 'raise' or 'skip'")
+    if format is not None:
+        check_word("format", format, FORMATS)
+    check_word("errors", errors, ("raise", "skip"))
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise ArgumentError(f"jobs is {jobs!r}: expected a count of processes, or None")
     declared = declared_types(types)
