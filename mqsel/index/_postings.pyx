@@ -42,8 +42,10 @@ cdef struct LeafTerm:
     int way
     uint32_t attribute
     int lane                    # a Lane, or a Presence; of an affix 0 prefix, 1 suffix, 2 contained
-    int length                  # of an affix
-    uint64_t value              # of a point or an affix
+    uint32_t length             # of an affix
+    const uint32_t *points      # its characters, in the pool
+    uint32_t leaf               # that has them
+    uint64_t value              # of a point; of an affix the hash
     double low
     double high
 
@@ -59,7 +61,8 @@ cdef struct AttributeStatistics:
 # A value or affix of an attribute that some leaf names: an entry of a table.
 cdef struct NamedTerm:
     uint64_t value
-    uint32_t key                # attribute * 4 + Lane + 1, with 3 for an affix; 0 in an empty place
+    const uint32_t *points      # of an affix its characters
+    uint32_t key                # attribute * 4 + Lane + 1, of an affix `affix_key`; 0 in an empty place
     uint32_t list               # of its postings: number + 1, or 0
 
 
@@ -105,6 +108,9 @@ cdef struct TermList:
     uint32_t attribute
     int lane
     uint64_t value
+    const uint32_t *points      # as of its term, of an affix
+    uint32_t leaf
+    uint32_t key
     uint32_t count
     uint32_t start
 
@@ -253,9 +259,12 @@ cdef int term_lanes(Items *found, const PooledLeaf *leaf, uint32_t attribute) no
     return result
 
 
-cdef int term_pattern(Items *found, const uint32_t *numbers, uint32_t attribute) noexcept nogil:
+cdef int term_pattern(
+    Items *found, const uint32_t *numbers, uint32_t attribute, uint32_t leaf, bint *exact
+) noexcept nogil:
     """Add the way to texts that match a pattern. Returns 1 if there is none but that they are texts."""
     cdef uint32_t segments = numbers[0]
+    cdef uint32_t all = 0
     cdef uint32_t number, at, run, length
     cdef const uint32_t *points
     cdef const uint32_t *best = NULL
@@ -267,6 +276,7 @@ cdef int term_pattern(Items *found, const uint32_t *numbers, uint32_t attribute)
     for number in range(segments):
         length = start[0]
         points = start + 1
+        all += length
         run = 0
         for at in range(length + 1):
             if at < length and points[at] != <uint32_t> ANY_POINT:
@@ -296,14 +306,19 @@ cdef int term_pattern(Items *found, const uint32_t *numbers, uint32_t attribute)
     hash = affix_start(attribute, way)
     for at in range(length):
         hash = affix_more(hash, best[length - 1 - at] if way == 1 else best[at])
-    if term_add(found, BY_AFFIX, attribute, way, affix_end(hash, way)) < 0:
+    if term_add(found, BY_AFFIX, attribute, way, mixed(hash)) < 0:
         return -1
     term = <LeafTerm *> found.items + found.count - 1
-    term.length = <int> length
+    term.length = length
+    term.points = best
+    term.leaf = leaf
+    exact[0] = exact[0] and all == length and segments == <uint32_t> (3 if way == 2 else 2)
     return 0
 
 
-cdef int term_texts(Items *found, const PooledLeaf *leaf, uint32_t attribute, bint *exact) noexcept nogil:
+cdef int term_texts(
+    Items *found, const PooledLeaf *leaf, uint32_t place, uint32_t attribute, bint *exact
+) noexcept nogil:
     """Add the ways to the strings and byte strings of a leaf."""
     cdef const uint32_t *numbers = leaf_strings(leaf)
     cdef uint64_t before = found.count
@@ -317,8 +332,7 @@ cdef int term_texts(Items *found, const PooledLeaf *leaf, uint32_t attribute, bi
         numbers = leaf_patterns(leaf)
         at = 0
         while at < leaf.patterns and not whole:
-            exact[0] = False
-            result = term_pattern(found, numbers + at, attribute)
+            result = term_pattern(found, numbers + at, attribute, place, exact)
             if result < 0:
                 return -1
             whole = result == 1
@@ -393,7 +407,7 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
             exact[0] = False
             if term_lanes(found, leaf, attribute) < 0:
                 return -1
-        if term_texts(found, leaf, attribute, exact) < 0:
+        if term_texts(found, leaf, step.it.place, attribute, exact) < 0:
             return -1
         if leaf.flags & LEAF_NAN32 != 0 or leaf.flags & LEAF_NAN64 != 0:
             exact[0] = False
@@ -429,19 +443,28 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
 # ---- what is expected --------------------------------------------------------------------------------------------
 
 cdef inline uint32_t term_key(const LeafTerm *term) noexcept nogil:
-    return term.attribute * 4 + (3 if term.way == BY_AFFIX else term.lane) + 1
+    if term.way == BY_AFFIX:
+        return affix_key(term.attribute, term.lane, term.length, term.value)
+    return term.attribute * 4 + term.lane + 1
 
 
-cdef NamedTerm *named_place(SegmentLayout *it, uint32_t key, uint64_t value) noexcept nogil:
+cdef NamedTerm *named_place(
+    SegmentLayout *it, uint32_t key, uint64_t value, const uint32_t *points, uint32_t length
+) noexcept nogil:
     cdef uint64_t slot = point_hash(key, value) & (it.named_room - 1)
-    while it.named[slot].key and (it.named[slot].key != key or it.named[slot].value != value):
+    cdef NamedTerm *named = &it.named[slot]
+    while named.key and (
+        named.key != key or named.value != value or (named.points == NULL) != (points == NULL)
+        or points != NULL and memcmp(named.points, points, 4 * <size_t> length) != 0
+    ):
         slot = (slot + 1) & (it.named_room - 1)
-    return &it.named[slot]
+        named = &it.named[slot]
+    return named
 
 
 cdef NamedTerm *named_find(SegmentLayout *it, const LeafTerm *term) noexcept nogil:
     """Find the entry of a point or an affix; an empty one if it has none."""
-    return named_place(it, term_key(term), term.value)
+    return named_place(it, term_key(term), term.value, term.points, term.length)
 
 
 cdef int named_grow(SegmentLayout *it) noexcept nogil:
@@ -459,7 +482,7 @@ cdef int named_grow(SegmentLayout *it) noexcept nogil:
         return -1
     for at in range(size):
         if old[at].key:
-            named_place(it, old[at].key, old[at].value)[0] = old[at]
+            named_place(it, old[at].key, old[at].value, old[at].points, old[at].key >> 11 & 31)[0] = old[at]
     free(old)
     return 0
 
@@ -485,6 +508,7 @@ cdef int leaf_learn(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
             if named.key == 0:
                 named.key = term_key(term)
                 named.value = term.value
+                named.points = term.points
                 it.named_count += 1
                 if term.way == BY_POINT:
                     known.points[term.lane] += 1
@@ -874,6 +898,9 @@ cdef uint32_t list_add(SegmentLayout *it, const LeafTerm *term) noexcept nogil:
     term_list.attribute = term.attribute
     term_list.lane = term.lane
     term_list.value = term.value
+    term_list.points = term.points
+    term_list.leaf = term.leaf
+    term_list.key = term_key(term)
     term_list.count = 0
     it.lists.count += 1
     return <uint32_t> it.lists.count
@@ -1529,6 +1556,7 @@ cdef void write_lists(SegmentLayout *it, uint8_t *data, const SegmentHeader *hea
     cdef PointEntry *points = <PointEntry *> (data + header.starts[POINTS])
     cdef AffixEntry *affixes = <AffixEntry *> (data + header.starts[AFFIXES])
     cdef uint32_t *nulls = <uint32_t *> (data + header.starts[NULLS])
+    cdef const uint32_t *leaves = <const uint32_t *> (data + header.starts[LEAVES])
     cdef uint64_t at, slot
     cdef uint32_t next = 0
     cdef PostingList list
@@ -1537,10 +1565,13 @@ cdef void write_lists(SegmentLayout *it, uint8_t *data, const SegmentHeader *hea
         list.start = term_list.start
         list.count = term_list.count
         if term_list.way == BY_AFFIX:
-            slot = term_list.value >> 2 & (header.counts[AFFIXES] - 1)
+            slot = term_list.value >> 32 & (header.counts[AFFIXES] - 1)
             while affixes[slot].key:
                 slot = (slot + 1) & (header.counts[AFFIXES] - 1)
-            affixes[slot].key = term_list.value
+            affixes[slot].key = term_list.key
+            affixes[slot].points = 2 * leaves[it.kept[term_list.leaf]] + <uint32_t> (
+                term_list.points - <const uint32_t *> (it.view.pool + it.view.leaves[term_list.leaf])
+            )
             affixes[slot].list = list
         elif term_list.way == BY_PRESENCE:
             it.rows[term_list.attribute].lists[term_list.lane] = list
