@@ -693,8 +693,6 @@ cdef void seen_forget(Search *search) noexcept:
     search.met.count = 0
 
 
-
-
 cdef inline uint32_t character_at(const uint8_t *data, int kind, uint64_t at) noexcept:
     if kind == 1:
         return data[at]
