@@ -434,8 +434,6 @@ cdef bint leaf_holds(Search *search, const SegmentArrays *segment, uint32_t numb
         search.is_damaged = True
         return False
     leaf = <const PooledLeaf *> (segment.pool + segment.leaves[number])
-    mqsel_ahead(<const uint64_t *> leaf + 8)
-    mqsel_ahead(<const uint64_t *> leaf + 16)
     if segment.looked != NULL and segment.looked[number] != 1:
         if (
             segment.looked[number] == 2 or segment.pool_size - segment.leaves[number] < LEAF_WORDS
@@ -720,9 +718,8 @@ cdef int affix_take(
     int kind, uint64_t at, uint32_t length
 ) except -1:
     """Add as candidates the postings of the characters from a place of a text on."""
-    cdef uint64_t mix = mixed(hash)
-    cdef uint32_t key = affix_key(attribute, way, length, mix)
-    cdef uint32_t slot = <uint32_t> (mix >> 32) & segment.affix_mask
+    cdef uint32_t key = affix_key(attribute, way, length, hash)
+    cdef uint32_t slot = <uint32_t> (hash >> 32) & segment.affix_mask
     cdef uint32_t looks = 0
     while segment.affixes[slot].key and looks <= segment.affix_mask:
         if segment.affixes[slot].key == key and affix_is(segment, &segment.affixes[slot], data, kind, at, length):

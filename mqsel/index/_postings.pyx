@@ -306,7 +306,7 @@ cdef int term_pattern(
     hash = affix_start(attribute, way)
     for at in range(length):
         hash = affix_more(hash, best[length - 1 - at] if way == 1 else best[at])
-    if term_add(found, BY_AFFIX, attribute, way, mixed(hash)) < 0:
+    if term_add(found, BY_AFFIX, attribute, way, hash) < 0:
         return -1
     term = <LeafTerm *> found.items + found.count - 1
     term.length = length
