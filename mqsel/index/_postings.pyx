@@ -104,13 +104,7 @@ cdef struct IntervalEntry:
 
 # What a list of postings is for.
 cdef struct TermList:
-    int way
-    uint32_t attribute
-    int lane
-    uint64_t value
-    const uint32_t *points      # as of its term, of an affix
-    uint32_t leaf
-    uint32_t key
+    LeafTerm term               # of one of the leaves that it is for
     uint32_t count
     uint32_t start
 
@@ -894,13 +888,7 @@ cdef uint32_t list_add(SegmentLayout *it, const LeafTerm *term) noexcept nogil:
     if items_room(&it.lists, 1, sizeof(TermList)) < 0:
         return 0
     term_list = <TermList *> it.lists.items + it.lists.count
-    term_list.way = term.way
-    term_list.attribute = term.attribute
-    term_list.lane = term.lane
-    term_list.value = term.value
-    term_list.points = term.points
-    term_list.leaf = term.leaf
-    term_list.key = term_key(term)
+    term_list.term = term[0]
     term_list.count = 0
     it.lists.count += 1
     return <uint32_t> it.lists.count
@@ -1367,7 +1355,7 @@ cdef int points_sort(SegmentLayout *it) noexcept nogil:
     cdef uint64_t at, bucket
     cdef uint32_t count = 0
     for at in range(it.lists.count):
-        count += lists[at].way == BY_POINT
+        count += lists[at].term.way == BY_POINT
     it.bucket_count = count // POINTS_A_BUCKET + 1
     it.point_lists = <uint32_t *> malloc((count + 1) * <size_t> 4)
     it.buckets = <uint32_t *> calloc(it.bucket_count + <size_t> 2, 4)
@@ -1375,22 +1363,21 @@ cdef int points_sort(SegmentLayout *it) noexcept nogil:
         return -1
     # Where each begins is kept one place further on, until it is where the one before ends.
     for at in range(it.lists.count):
-        if lists[at].way == BY_POINT:
-            it.buckets[list_bucket(it, &lists[at]) + 2] += 1
+        if lists[at].term.way == BY_POINT:
+            it.buckets[list_bucket(it, &lists[at].term) + 2] += 1
     for at in range(2, it.bucket_count + <uint64_t> 2):
         it.buckets[at] += it.buckets[at - 1]
     for at in range(it.lists.count):
-        if lists[at].way == BY_POINT:
-            bucket = list_bucket(it, &lists[at]) + 1
+        if lists[at].term.way == BY_POINT:
+            bucket = list_bucket(it, &lists[at].term) + 1
             it.point_lists[it.buckets[bucket]] = <uint32_t> at
             it.buckets[bucket] += 1
     return 0
 
 
-cdef uint64_t list_bucket(const SegmentLayout *it, const TermList *list) noexcept nogil:
-    return slot_of(
-        point_hash(point_key(list.attribute, list.lane, list.value), <uint32_t> list.value), it.bucket_count
-    )
+cdef uint64_t list_bucket(const SegmentLayout *it, const LeafTerm *term) noexcept nogil:
+    cdef uint32_t key = point_key(term.attribute, term.lane, term.value)
+    return slot_of(point_hash(key, <uint32_t> term.value), it.bucket_count)
 
 
 cdef void clause_number(SegmentLayout *it, uint32_t *clause) noexcept nogil:
@@ -1418,7 +1405,7 @@ cdef Posting *layout_postings(SegmentLayout *it, uint32_t *total) noexcept nogil
         lists[it.point_lists[at]].start = start
         start += lists[it.point_lists[at]].count
     for at in range(it.lists.count):
-        if lists[at].way != BY_POINT:
+        if lists[at].term.way != BY_POINT:
             lists[at].start = start
             start += lists[at].count
         lists[at].count = 0
@@ -1471,7 +1458,7 @@ cdef void header_make(SegmentLayout *it, SegmentHeader *header, uint64_t copies,
     header.place_limit = draft.place_limit
     affixes = 0
     for at in range(it.lists.count):
-        affixes += lists[at].way == BY_AFFIX
+        affixes += lists[at].term.way == BY_AFFIX
     leaves = 0
     for at in range(draft.leaves.count):
         if it.kept[at]:
@@ -1552,7 +1539,8 @@ cdef void write_intervals(SegmentLayout *it, uint8_t *data, const SegmentHeader 
 cdef void write_lists(SegmentLayout *it, uint8_t *data, const SegmentHeader *header) noexcept nogil:
     """Write where the list of each value, affix and presence is, and then the attributes."""
     cdef TermList *lists = <TermList *> it.lists.items
-    cdef TermList *term_list
+    cdef const TermList *term_list
+    cdef const LeafTerm *term
     cdef PointEntry *points = <PointEntry *> (data + header.starts[POINTS])
     cdef AffixEntry *affixes = <AffixEntry *> (data + header.starts[AFFIXES])
     cdef uint32_t *nulls = <uint32_t *> (data + header.starts[NULLS])
@@ -1562,23 +1550,25 @@ cdef void write_lists(SegmentLayout *it, uint8_t *data, const SegmentHeader *hea
     cdef PostingList list
     for at in range(it.lists.count):
         term_list = &lists[at]
+        term = &term_list.term
         list.start = term_list.start
         list.count = term_list.count
-        if term_list.way == BY_AFFIX:
-            slot = term_list.value >> 32 & (header.counts[AFFIXES] - 1)
+        if term.way == BY_AFFIX:
+            slot = term.value >> 32 & (header.counts[AFFIXES] - 1)
             while affixes[slot].key:
                 slot = (slot + 1) & (header.counts[AFFIXES] - 1)
-            affixes[slot].key = term_list.key
-            affixes[slot].points = 2 * leaves[it.kept[term_list.leaf]] + <uint32_t> (
-                term_list.points - <const uint32_t *> (it.view.pool + it.view.leaves[term_list.leaf])
+            affixes[slot].key = term_key(term)
+            affixes[slot].points = 2 * leaves[it.kept[term.leaf]] + <uint32_t> (
+                term.points - <const uint32_t *> (it.view.pool + it.view.leaves[term.leaf])
             )
             affixes[slot].list = list
-        elif term_list.way == BY_PRESENCE:
-            it.rows[term_list.attribute].lists[term_list.lane] = list
+        elif term.way == BY_PRESENCE:
+            it.rows[term.attribute].lists[term.lane] = list
     for at in range(it.buckets[it.bucket_count]):
         term_list = &lists[it.point_lists[at]]
-        points[at].value = <uint32_t> term_list.value
-        points[at].key = point_key(term_list.attribute, term_list.lane, term_list.value)
+        term = &term_list.term
+        points[at].value = <uint32_t> term.value
+        points[at].key = point_key(term.attribute, term.lane, term.value)
         points[at].start = term_list.start
         next = term_list.start + term_list.count
     points[it.buckets[it.bucket_count]].start = next
