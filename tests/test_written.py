@@ -1,8 +1,8 @@
 """What released versions wrote, read by the code of today: with the answers of its day, or refused by name.
 
 `tests/written` has a file for each version, by `tests/written/write.py` of that day; none is ever written again.
-0.2.0-2 is what the sources between 0.2.0 and 0.3.0 wrote: programs of format 2. 0.3.0-3 is what those after 0.3.0
-wrote: sets whose segments are of version 3.
+0.2.0-2 is what the sources between 0.2.0 and 0.3.0 wrote: programs of format 2. 0.3.0-3 and 0.3.0-4 are what those
+after 0.3.0 wrote: sets whose segments are of versions 3 and 4.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def test_every_version_is_kept() -> None:
         assert {line["kind"] for line in lines} == {"program", "pickle", "file"}
         assert len(lines) > 60
 
-    assert formats == {"0.2.0": 1, "0.2.0-2": 2, "0.3.0-3": 3, VERSION: FORMAT_VERSION}
+    assert formats == {"0.2.0": 1, "0.2.0-2": 2, "0.3.0-3": 3, "0.3.0-4": 3, VERSION: FORMAT_VERSION}
 
 
 def test_choices_keep_the_numbers_that_they_had() -> None:
@@ -143,9 +143,10 @@ def test_a_dialect_of_another_version_is_named() -> None:
         _unpickled(mqsel.SelectorSet, {**header, "version": "9.9.9", "dialect": ("X", {})}, keys, parts)
 
 
-def test_a_damaged_set_of_version_3_is_refused_or_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [3, 4])
+def test_a_damaged_set_of_before_is_refused_or_answers(version: int, tmp_path: Path) -> None:
     """Whatever word of its segment is changed, a set finds keys that it has, or raises one error of ours."""
-    about, *lines = map(json.loads, (_WRITTEN[0].parent / "0.3.0-3.jsonl").read_text("utf-8").splitlines())
+    about, *lines = map(json.loads, (_WRITTEN[0].parent / f"0.3.0-{version}.jsonl").read_text("utf-8").splitlines())
     (line,) = [line for line in lines if line["kind"] == "file" and "many" in line["name"]]
     whole = base64.b64decode(line["data"][0])
     keys = set(_read("file", [whole], tmp_path / "set"))

@@ -195,6 +195,7 @@ cdef inline void present_add(
 cdef inline void slot_fill(Search *search, AttributeValue *slot, const Value *value) noexcept:
     slot.is_value = value.tag != POISON or search.asked
     if value.tag == STRING:
+        mqsel_ahead(value.it.o)
         slot.kind = KIND_STRING
         slot.is_hashed = False
     elif value.tag <= INT64:
@@ -690,26 +691,45 @@ cdef void seen_forget(Search *search) noexcept:
     search.met.count = 0
 
 
-cdef int affix_take(Search *search, const SegmentArrays *segment, uint64_t key, bint is_repeated) except -1:
-    cdef uint32_t slot = <uint32_t> (key >> 2) & segment.affix_mask
-    cdef uint32_t looks = 0
-    while segment.affixes[slot].key and looks <= segment.affix_mask:
-        if segment.affixes[slot].key == key:
-            # A text may contain the same characters at many places.
-            if is_repeated and not is_new(search, slot):
-                return 0
-            return list_take(search, segment, segment.affixes[slot].list)
-        slot = (slot + 1) & segment.affix_mask
-        looks += 1
-    return 0
-
-
 cdef inline uint32_t character_at(const uint8_t *data, int kind, uint64_t at) noexcept:
     if kind == 1:
         return data[at]
     if kind == 2:
         return (<const uint16_t *> data)[at]
     return (<const uint32_t *> data)[at]
+
+
+cdef inline bint affix_is(
+    const SegmentArrays *segment, const AffixEntry *affix, const uint8_t *data, int kind, uint64_t at, uint32_t length
+) noexcept:
+    """Report whether a text has the characters of an affix from a place on."""
+    cdef const uint32_t *points = <const uint32_t *> segment.pool + affix.points
+    cdef uint32_t number
+    if affix.points + <uint64_t> length > 2 * segment.pool_size:
+        return False
+    for number in range(length):
+        if points[number] != character_at(data, kind, at + number):
+            return False
+    return True
+
+
+cdef int affix_take(
+    Search *search, const SegmentArrays *segment, uint32_t attribute, int way, uint64_t hash, const uint8_t *data,
+    int kind, uint64_t at, uint32_t length
+) except -1:
+    """Add as candidates the postings of the characters from a place of a text on."""
+    cdef uint32_t key = affix_key(attribute, way, length, hash)
+    cdef uint32_t slot = <uint32_t> (hash >> 32) & segment.affix_mask
+    cdef uint32_t looks = 0
+    while segment.affixes[slot].key and looks <= segment.affix_mask:
+        if segment.affixes[slot].key == key and affix_is(segment, &segment.affixes[slot], data, kind, at, length):
+            # A text may contain the same characters at many places.
+            if way == 2 and not is_new(search, slot):
+                return 0
+            return list_take(search, segment, segment.affixes[slot].list)
+        slot = (slot + 1) & segment.affix_mask
+        looks += 1
+    return 0
 
 
 cdef int affixes_take(Search *search, const SegmentArrays *segment, uint32_t attribute) except -1:
@@ -728,7 +748,7 @@ cdef int affixes_take(Search *search, const SegmentArrays *segment, uint32_t att
         for at in range(min(length, AFFIX_MAX)):
             hash = affix_more(hash, character_at(data, kind, at))
             if row.prefixes >> (at + 1) & 1:
-                affix_take(search, segment, affix_end(hash, 0), False)
+                affix_take(search, segment, attribute, 0, hash, data, kind, 0, <uint32_t> at + 1)
             if row.prefixes >> (at + 1) == 0:
                 break
     if row.suffixes:
@@ -736,7 +756,9 @@ cdef int affixes_take(Search *search, const SegmentArrays *segment, uint32_t att
         for at in range(min(length, AFFIX_MAX)):
             hash = affix_more(hash, character_at(data, kind, length - 1 - at))
             if row.suffixes >> (at + 1) & 1:
-                affix_take(search, segment, affix_end(hash, 1), False)
+                affix_take(
+                    search, segment, attribute, 1, hash, data, kind, length - 1 - at, <uint32_t> at + 1
+                )
             if row.suffixes >> (at + 1) == 0:
                 break
     for gram in range(LEAST_GRAM, GRAM + 1):
@@ -746,7 +768,7 @@ cdef int affixes_take(Search *search, const SegmentArrays *segment, uint32_t att
             hash = affix_start(attribute, 2)
             for inner in range(gram):
                 hash = affix_more(hash, character_at(data, kind, at + inner))
-            affix_take(search, segment, affix_end(hash, 2), True)
+            affix_take(search, segment, attribute, 2, hash, data, kind, at, gram)
     return 0
 
 
@@ -1028,14 +1050,16 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     cdef uint32_t *others
     cdef uint64_t count = search.candidates.count
     cdef uint64_t proved_count = 0
+    cdef uint64_t proved_before = 0
     cdef uint64_t at, start, number, code_count, slot_room
+    cdef const Posting *postings = segment.postings
     cdef const Posting *posting
     cdef const Clause *clauses
     cdef const Clause *clause
     cdef const uint64_t *code
-    cdef uint32_t jump, words
+    cdef uint32_t jump, words, named
+    cdef uint32_t greatest = 0
     cdef bint truth
-    cdef bint is_wrong = False
     if count == 0:
         return 0
     if items_room(&search.candidates, count + 2 * AHEAD, 4) < 0:
@@ -1044,11 +1068,14 @@ cdef int candidates_run(Search *search, const SegmentArrays *segment) except -1:
     proved = <uint32_t *> search.candidates.items
     others = proved + count + AHEAD
     for at in range(count):
-        posting = &segment.postings[proved[at]]
-        proved[proved_count] = others[at - proved_count] = posting.clause & CLAUSE_MASK
-        is_wrong = is_wrong | (posting.clause & CLAUSE_MASK >= segment.clause_count)
-        proved_count += (posting.clause >> 31) | (posting.clause >> 30 & is_inside(search, posting))
-    if is_wrong:
+        posting = &postings[proved[at]]
+        named = posting.clause
+        proved_count += named >> 31 | named >> 30 & is_inside(search, posting)
+        named &= CLAUSE_MASK
+        greatest = max(greatest, named)
+        proved[proved_before] = others[at - proved_before] = named
+        proved_before = proved_count
+    if greatest >= segment.clause_count:
         search.is_damaged = True
         return 0
     search.budget = steps_enough(segment)

@@ -341,7 +341,7 @@ cdef int draft_absorb(Draft *draft, const SegmentArrays *segment, const uint8_t 
     """Read what was not removed from a segment into a draft.
 
     Args:
-        segment: of this version, or of 2 or 3.
+        segment: of this version, or of one from 2 on.
         tombstones: a bit for each place that is not to be taken; or NULL.
 
     Returns: 0; -1 without memory, or if the segment is damaged.
@@ -1155,7 +1155,7 @@ cdef class Index:
                 stored.tombstones = <uint8_t *> zeroed(len(tombstones))
                 memcpy(stored.tombstones, PyBytes_AS_STRING(tombstones), len(tombstones))
                 stored.removed = bits_count(tombstones)
-            if stored.arrays.old_clauses != NULL:
+            if stored.arrays.version != VERSION:
                 stored = merged([stored], [tombstones or None])
             made.segments.append(stored)
         made.live = <uint8_t *> zeroed(len(alive) + 1)

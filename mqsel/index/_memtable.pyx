@@ -193,7 +193,7 @@ cdef uint32_t draft_leaf(Draft *draft, const PooledLeaf *leaf) noexcept nogil:
     cdef uint32_t *hashes
     cdef uint64_t slot, number
     cdef int fresh
-    if draft.pool.count + leaf.words >= NONE:
+    if draft.pool.count + leaf.words >= NONE // 2:  # an affix is found by the halves of words
         return NONE
     fresh = table_room(&draft.leaf_table, draft.leaves.count + 1)
     if fresh < 0:

@@ -42,8 +42,10 @@ cdef struct LeafTerm:
     int way
     uint32_t attribute
     int lane                    # a Lane, or a Presence; of an affix 0 prefix, 1 suffix, 2 contained
-    int length                  # of an affix
-    uint64_t value              # of a point or an affix
+    uint32_t length             # of an affix
+    const uint32_t *points      # its characters, in the pool
+    uint32_t leaf               # that has them
+    uint64_t value              # of a point; of an affix the hash
     double low
     double high
 
@@ -59,7 +61,8 @@ cdef struct AttributeStatistics:
 # A value or affix of an attribute that some leaf names: an entry of a table.
 cdef struct NamedTerm:
     uint64_t value
-    uint32_t key                # attribute * 4 + Lane + 1, with 3 for an affix; 0 in an empty place
+    const uint32_t *points      # of an affix its characters
+    uint32_t key                # attribute * 4 + Lane + 1, of an affix `affix_key`; 0 in an empty place
     uint32_t list               # of its postings: number + 1, or 0
 
 
@@ -101,10 +104,7 @@ cdef struct IntervalEntry:
 
 # What a list of postings is for.
 cdef struct TermList:
-    int way
-    uint32_t attribute
-    int lane
-    uint64_t value
+    LeafTerm term               # of one of the leaves that it is for
     uint32_t count
     uint32_t start
 
@@ -253,9 +253,12 @@ cdef int term_lanes(Items *found, const PooledLeaf *leaf, uint32_t attribute) no
     return result
 
 
-cdef int term_pattern(Items *found, const uint32_t *numbers, uint32_t attribute) noexcept nogil:
+cdef int term_pattern(
+    Items *found, const uint32_t *numbers, uint32_t attribute, uint32_t leaf, bint *exact
+) noexcept nogil:
     """Add the way to texts that match a pattern. Returns 1 if there is none but that they are texts."""
     cdef uint32_t segments = numbers[0]
+    cdef uint32_t all = 0
     cdef uint32_t number, at, run, length
     cdef const uint32_t *points
     cdef const uint32_t *best = NULL
@@ -267,6 +270,7 @@ cdef int term_pattern(Items *found, const uint32_t *numbers, uint32_t attribute)
     for number in range(segments):
         length = start[0]
         points = start + 1
+        all += length
         run = 0
         for at in range(length + 1):
             if at < length and points[at] != <uint32_t> ANY_POINT:
@@ -296,14 +300,19 @@ cdef int term_pattern(Items *found, const uint32_t *numbers, uint32_t attribute)
     hash = affix_start(attribute, way)
     for at in range(length):
         hash = affix_more(hash, best[length - 1 - at] if way == 1 else best[at])
-    if term_add(found, BY_AFFIX, attribute, way, affix_end(hash, way)) < 0:
+    if term_add(found, BY_AFFIX, attribute, way, hash) < 0:
         return -1
     term = <LeafTerm *> found.items + found.count - 1
-    term.length = <int> length
+    term.length = length
+    term.points = best
+    term.leaf = leaf
+    exact[0] = exact[0] and all == length and segments == <uint32_t> (3 if way == 2 else 2)
     return 0
 
 
-cdef int term_texts(Items *found, const PooledLeaf *leaf, uint32_t attribute, bint *exact) noexcept nogil:
+cdef int term_texts(
+    Items *found, const PooledLeaf *leaf, uint32_t place, uint32_t attribute, bint *exact
+) noexcept nogil:
     """Add the ways to the strings and byte strings of a leaf."""
     cdef const uint32_t *numbers = leaf_strings(leaf)
     cdef uint64_t before = found.count
@@ -317,8 +326,7 @@ cdef int term_texts(Items *found, const PooledLeaf *leaf, uint32_t attribute, bi
         numbers = leaf_patterns(leaf)
         at = 0
         while at < leaf.patterns and not whole:
-            exact[0] = False
-            result = term_pattern(found, numbers + at, attribute)
+            result = term_pattern(found, numbers + at, attribute, place, exact)
             if result < 0:
                 return -1
             whole = result == 1
@@ -393,7 +401,7 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
             exact[0] = False
             if term_lanes(found, leaf, attribute) < 0:
                 return -1
-        if term_texts(found, leaf, attribute, exact) < 0:
+        if term_texts(found, leaf, step.it.place, attribute, exact) < 0:
             return -1
         if leaf.flags & LEAF_NAN32 != 0 or leaf.flags & LEAF_NAN64 != 0:
             exact[0] = False
@@ -429,19 +437,28 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
 # ---- what is expected --------------------------------------------------------------------------------------------
 
 cdef inline uint32_t term_key(const LeafTerm *term) noexcept nogil:
-    return term.attribute * 4 + (3 if term.way == BY_AFFIX else term.lane) + 1
+    if term.way == BY_AFFIX:
+        return affix_key(term.attribute, term.lane, term.length, term.value)
+    return term.attribute * 4 + term.lane + 1
 
 
-cdef NamedTerm *named_place(SegmentLayout *it, uint32_t key, uint64_t value) noexcept nogil:
+cdef NamedTerm *named_place(
+    SegmentLayout *it, uint32_t key, uint64_t value, const uint32_t *points, uint32_t length
+) noexcept nogil:
     cdef uint64_t slot = point_hash(key, value) & (it.named_room - 1)
-    while it.named[slot].key and (it.named[slot].key != key or it.named[slot].value != value):
+    cdef NamedTerm *named = &it.named[slot]
+    while named.key and (
+        named.key != key or named.value != value or (named.points == NULL) != (points == NULL)
+        or points != NULL and memcmp(named.points, points, 4 * <size_t> length) != 0
+    ):
         slot = (slot + 1) & (it.named_room - 1)
-    return &it.named[slot]
+        named = &it.named[slot]
+    return named
 
 
 cdef NamedTerm *named_find(SegmentLayout *it, const LeafTerm *term) noexcept nogil:
     """Find the entry of a point or an affix; an empty one if it has none."""
-    return named_place(it, term_key(term), term.value)
+    return named_place(it, term_key(term), term.value, term.points, term.length)
 
 
 cdef int named_grow(SegmentLayout *it) noexcept nogil:
@@ -459,7 +476,7 @@ cdef int named_grow(SegmentLayout *it) noexcept nogil:
         return -1
     for at in range(size):
         if old[at].key:
-            named_place(it, old[at].key, old[at].value)[0] = old[at]
+            named_place(it, old[at].key, old[at].value, old[at].points, old[at].key >> 11 & 31)[0] = old[at]
     free(old)
     return 0
 
@@ -485,6 +502,7 @@ cdef int leaf_learn(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
             if named.key == 0:
                 named.key = term_key(term)
                 named.value = term.value
+                named.points = term.points
                 it.named_count += 1
                 if term.way == BY_POINT:
                     known.points[term.lane] += 1
@@ -870,10 +888,7 @@ cdef uint32_t list_add(SegmentLayout *it, const LeafTerm *term) noexcept nogil:
     if items_room(&it.lists, 1, sizeof(TermList)) < 0:
         return 0
     term_list = <TermList *> it.lists.items + it.lists.count
-    term_list.way = term.way
-    term_list.attribute = term.attribute
-    term_list.lane = term.lane
-    term_list.value = term.value
+    term_list.term = term[0]
     term_list.count = 0
     it.lists.count += 1
     return <uint32_t> it.lists.count
@@ -1340,7 +1355,7 @@ cdef int points_sort(SegmentLayout *it) noexcept nogil:
     cdef uint64_t at, bucket
     cdef uint32_t count = 0
     for at in range(it.lists.count):
-        count += lists[at].way == BY_POINT
+        count += lists[at].term.way == BY_POINT
     it.bucket_count = count // POINTS_A_BUCKET + 1
     it.point_lists = <uint32_t *> malloc((count + 1) * <size_t> 4)
     it.buckets = <uint32_t *> calloc(it.bucket_count + <size_t> 2, 4)
@@ -1348,22 +1363,21 @@ cdef int points_sort(SegmentLayout *it) noexcept nogil:
         return -1
     # Where each begins is kept one place further on, until it is where the one before ends.
     for at in range(it.lists.count):
-        if lists[at].way == BY_POINT:
-            it.buckets[list_bucket(it, &lists[at]) + 2] += 1
+        if lists[at].term.way == BY_POINT:
+            it.buckets[list_bucket(it, &lists[at].term) + 2] += 1
     for at in range(2, it.bucket_count + <uint64_t> 2):
         it.buckets[at] += it.buckets[at - 1]
     for at in range(it.lists.count):
-        if lists[at].way == BY_POINT:
-            bucket = list_bucket(it, &lists[at]) + 1
+        if lists[at].term.way == BY_POINT:
+            bucket = list_bucket(it, &lists[at].term) + 1
             it.point_lists[it.buckets[bucket]] = <uint32_t> at
             it.buckets[bucket] += 1
     return 0
 
 
-cdef uint64_t list_bucket(const SegmentLayout *it, const TermList *list) noexcept nogil:
-    return slot_of(
-        point_hash(point_key(list.attribute, list.lane, list.value), <uint32_t> list.value), it.bucket_count
-    )
+cdef uint64_t list_bucket(const SegmentLayout *it, const LeafTerm *term) noexcept nogil:
+    cdef uint32_t key = point_key(term.attribute, term.lane, term.value)
+    return slot_of(point_hash(key, <uint32_t> term.value), it.bucket_count)
 
 
 cdef void clause_number(SegmentLayout *it, uint32_t *clause) noexcept nogil:
@@ -1391,7 +1405,7 @@ cdef Posting *layout_postings(SegmentLayout *it, uint32_t *total) noexcept nogil
         lists[it.point_lists[at]].start = start
         start += lists[it.point_lists[at]].count
     for at in range(it.lists.count):
-        if lists[at].way != BY_POINT:
+        if lists[at].term.way != BY_POINT:
             lists[at].start = start
             start += lists[at].count
         lists[at].count = 0
@@ -1444,7 +1458,7 @@ cdef void header_make(SegmentLayout *it, SegmentHeader *header, uint64_t copies,
     header.place_limit = draft.place_limit
     affixes = 0
     for at in range(it.lists.count):
-        affixes += lists[at].way == BY_AFFIX
+        affixes += lists[at].term.way == BY_AFFIX
     leaves = 0
     for at in range(draft.leaves.count):
         if it.kept[at]:
@@ -1525,29 +1539,36 @@ cdef void write_intervals(SegmentLayout *it, uint8_t *data, const SegmentHeader 
 cdef void write_lists(SegmentLayout *it, uint8_t *data, const SegmentHeader *header) noexcept nogil:
     """Write where the list of each value, affix and presence is, and then the attributes."""
     cdef TermList *lists = <TermList *> it.lists.items
-    cdef TermList *term_list
+    cdef const TermList *term_list
+    cdef const LeafTerm *term
     cdef PointEntry *points = <PointEntry *> (data + header.starts[POINTS])
     cdef AffixEntry *affixes = <AffixEntry *> (data + header.starts[AFFIXES])
     cdef uint32_t *nulls = <uint32_t *> (data + header.starts[NULLS])
+    cdef const uint32_t *leaves = <const uint32_t *> (data + header.starts[LEAVES])
     cdef uint64_t at, slot
     cdef uint32_t next = 0
     cdef PostingList list
     for at in range(it.lists.count):
         term_list = &lists[at]
+        term = &term_list.term
         list.start = term_list.start
         list.count = term_list.count
-        if term_list.way == BY_AFFIX:
-            slot = term_list.value >> 2 & (header.counts[AFFIXES] - 1)
+        if term.way == BY_AFFIX:
+            slot = term.value >> 32 & (header.counts[AFFIXES] - 1)
             while affixes[slot].key:
                 slot = (slot + 1) & (header.counts[AFFIXES] - 1)
-            affixes[slot].key = term_list.value
+            affixes[slot].key = term_key(term)
+            affixes[slot].points = 2 * leaves[it.kept[term.leaf]] + <uint32_t> (
+                term.points - <const uint32_t *> (it.view.pool + it.view.leaves[term.leaf])
+            )
             affixes[slot].list = list
-        elif term_list.way == BY_PRESENCE:
-            it.rows[term_list.attribute].lists[term_list.lane] = list
+        elif term.way == BY_PRESENCE:
+            it.rows[term.attribute].lists[term.lane] = list
     for at in range(it.buckets[it.bucket_count]):
         term_list = &lists[it.point_lists[at]]
-        points[at].value = <uint32_t> term_list.value
-        points[at].key = point_key(term_list.attribute, term_list.lane, term_list.value)
+        term = &term_list.term
+        points[at].value = <uint32_t> term.value
+        points[at].key = point_key(term.attribute, term.lane, term.value)
         points[at].start = term_list.start
         next = term_list.start + term_list.count
     points[it.buckets[it.bucket_count]].start = next

@@ -17,7 +17,7 @@ from mqsel.errors import ProgramError
 
 SHOWN = 5   # selectors of a posting list that are named
 
-cdef uint32_t VERSION = 4
+cdef uint32_t VERSION = 5
 cdef uint64_t[6] ALL_NUMBERS = [
     0x8000000000000000, 0x7FFFFFFFFFFFFFFF, 0xFFF0000000000000, 0x7FF0000000000000, 0xFFF0000000000000,
     0x7FF0000000000000,
@@ -72,7 +72,7 @@ cdef str segment_attach(SegmentArrays *segment, const uint8_t *data, uint64_t si
     is_old = header.version == 2 or header.version == 3
     if is_old:
         sizes = OLD_SIZES
-    elif header.version != VERSION:
+    elif header.version != 4 and header.version != VERSION:
         return f"they are of version {header.version}, this mqsel reads {VERSION}"
     if header.check != header_check(header):
         return "the checksum of the header is wrong"
@@ -94,6 +94,7 @@ cdef str segment_attach(SegmentArrays *segment, const uint8_t *data, uint64_t si
     ):
         return "two arrays do not fit together"
     memset(segment, 0, sizeof(SegmentArrays))
+    segment.version = header.version
     segment.attribute_count = <uint32_t> header.counts[ATTRIBUTES]
     segment.string_count = <uint32_t> header.counts[STRINGS]
     segment.string_slots = <uint32_t> header.counts[STRING_TABLE]
@@ -331,7 +332,7 @@ cdef list posting_lists(StoredSegment stored, list names):
         found.append((point[1].start - point.start, "point", f"{names[attribute]} = {value}", point.start))
     for at in range(segment.affix_mask + 1):
         if segment.affixes[at].key and segment.affixes[at].list.count:
-            way = _AFFIXES.get(segment.affixes[at].key & 3, "contains")
+            way = _AFFIXES.get(segment.affixes[at].key >> 9 & 3, "contains")
             what = "LIKE '%…%'" if way == "contains" else f"LIKE, by a {way}"
             found.append((segment.affixes[at].list.count, way, what, segment.affixes[at].list.start))
     for attribute in range(segment.attribute_count):

@@ -201,6 +201,17 @@ def test_patterns_of_all_shapes() -> None:
     check_values(texts, "a", values)
 
 
+def test_affixes_whose_hashes_are_alike() -> None:
+    """Invariant: of 6,000 texts of one length each is found by its own prefix, suffix or part, and by no other."""
+    numbers = range(2000)
+    texts = [f"a LIKE '{shape.format(number)}'" for number in numbers for shape in ("{:04}%", "%{:04}", "%{:04}%")]
+    index = index_of(*texts)
+    assert index.stats()["reached"] | {"prefix": 2000, "suffix": 2000, "contains": 2000} == index.stats()["reached"]
+    for number in numbers:
+        assert found(index, plain(index, {"a": f"{number:04}."})) == [3 * number, 3 * number + 2]
+        assert found(index, plain(index, {"a": f"𝄞{number:04}"})) == [3 * number + 1, 3 * number + 2]
+
+
 def test_a_bucket_proves_only_what_is_so() -> None:
     """Invariant: a search finds what a scan does, where a key and the bucket of one other property decide a clause."""
     rng = random.Random(45)
