@@ -453,6 +453,9 @@ class _Rules:
             return _ERR
         if left is None or right is None:
             return _ERR if null is _ERR else None
+        if sign == "/" and self.dialect.division == "word" and _is_number(right) and right == 0:
+            one, zero = _term(left), _term(0)  # whatever is no number is greater
+            return _Word("plus_infinity" if one > zero else "minus_infinity" if one < zero else "nan")
         if not (_is_number(left) and _is_number(right)):
             mismatch = self.dialect.arithmetic_mismatch
             if mismatch == "joined" and sign == "+" and isinstance(left, str):
@@ -487,11 +490,9 @@ class _Rules:
                 return self.fitted(found, is_long=int in (type(left), type(right)))
             single = self.dialect.integers == "java" and float not in (type(left), type(right))
             return Float32(_quotient(sign, Float32(left), Float32(right))) if single else _quotient(sign, left, right)
-        if division != "ieee" and (right == 0 or (sign == "%" and not are_whole)):
-            if division == "unknown":
-                return None
-            return _Word({1: "plus_infinity", -1: "minus_infinity", 0: "nan"}[(left > 0) - (left < 0)])
-        if division != "ieee" and sign == "%":
+        if division == "unknown" and (right == 0 or (sign == "%" and not are_whole)):
+            return None
+        if division == "unknown" and sign == "%":
             return (abs(left) % abs(right)) * (1 if left >= 0 else -1)
         ratio = _quotient(sign, left, right)
         return ratio if self.dialect.integers != "unbounded" or math.isfinite(ratio) else _ERR

@@ -350,7 +350,11 @@ FIELDS: dict[str, dict[str, Choice]] = {
             "is no greater than the upper",
             "RocketMQ",
         ),
-        "numeric": Choice("order and arithmetic take numbers, AND, OR and NOT conditions", "RabbitMQ client"),
+        "numeric": Choice(
+            "order and arithmetic take numbers, IN and LIKE strings, AND, OR and NOT conditions; headers of JMS have "
+            "their types",
+            "RabbitMQ client",
+        ),
         "none": Choice("types are not checked", "RabbitMQ filter; qpid-cpp"),
     },
     "rest": {

@@ -16,6 +16,7 @@ from mqsel.language.nodes import (
     Comparison,
     Identifier,
     In,
+    Like,
     Literal,
     Node,
     Not,
@@ -25,6 +26,7 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.operators import NOT_NEXT
 from mqsel.language.wordings import wrong_type
+from mqsel.names import JMS_HEADERS
 from mqsel.values import LITERAL_KINDS
 
 _ORDER = ("<", "<=", ">", ">=")
@@ -72,7 +74,8 @@ def check_parsed(order: Sequence[Node], text: str, dialect: Dialect) -> None:
         if wrong is not None:
             hint = NOT_NEXT if isinstance(wrong[0], Not) and dialect.not_operand == "primary" else None
             raise wrong_type(text, wrong[0].span, wrong[1], quoted(text[slice(*wrong[0].span)]), hint)
-    if _is_no_condition(order[-1]):
+    kind_of = _declared_kind if rules is _numeric else _kind
+    if _first(order[-1:], "boolean", "", kind_of) is not None:
         raise wrong_type(text, order[-1].span, "a selector is a condition", quoted(text[slice(*order[-1].span)]))
 
 
@@ -89,22 +92,22 @@ def _kind(node: Node) -> str | None:
     return "number" if isinstance(node, (Sign, Arithmetic)) else "boolean"
 
 
-def _is_no_condition(node: Node) -> bool:
-    return _kind(node) not in (None, "boolean")
+def _declared_kind(node: Node) -> str | None:
+    """Return the kind of a node; of a header of JMS what RabbitMQ's JMS client declares it to be."""
+    if isinstance(node, Identifier) and node.name in JMS_HEADERS:
+        return "string" if JMS_HEADERS[node.name] == "string" else "number"
+    return _kind(node)
 
 
-def _is_no_number(node: Node) -> bool:
-    return _kind(node) not in (None, "number")
+def _first(nodes: Sequence[Node], kind: str, what: str, kind_of: Callable[[Node], str | None] = _kind) -> _Wrong:
+    """Return the first node that is known to be of another kind."""
+    return next(((one, what) for one in nodes if kind_of(one) not in (None, kind)), None)
 
 
-def _first(nodes: Sequence[Node], is_wrong: Callable[[Node], bool], what: str) -> _Wrong:
-    return next(((one, what) for one in nodes if is_wrong(one)), None)
-
-
-def _connected(node: Node) -> _Wrong:
+def _connected(node: Node, kind_of: Callable[[Node], str | None] = _kind) -> _Wrong:
     """Return what AND, OR or NOT does not take."""
     if isinstance(node, (And, Or, Not)):
-        return _first(children(node), _is_no_condition, f"{type(node).__name__.upper()} takes conditions")
+        return _first(children(node), "boolean", f"{type(node).__name__.upper()} takes conditions", kind_of)
     return None
 
 
@@ -115,13 +118,13 @@ def _is_constant(node: Node, text: str) -> bool:
 
 def _ordered(node: Node, text: str) -> _Wrong:
     if isinstance(node, Between) or (isinstance(node, Comparison) and node.operator in _ORDER):
-        return _first(children(node), _is_no_number, "order is for numbers only")
+        return _first(children(node), "number", "order is for numbers only")
     if isinstance(node, Comparison):
         left, right = node.left, node.right
-        nulls = _first((left, right), lambda one: isinstance(one, Literal) and one.value is None, "'=' takes values")
-        if nulls is None and _is_constant(left, text) and _is_constant(right, text) and _kind(left) == "boolean":
-            return _first([right], _is_no_condition, "a boolean compares with a boolean")
-        return nulls
+        null = next((one for one in (left, right) if isinstance(one, Literal) and one.value is None), None)
+        if null is None and _is_constant(left, text) and _is_constant(right, text) and _kind(left) == "boolean":
+            return _first([right], "boolean", "a boolean compares with a boolean")
+        return None if null is None else (null, "'=' takes values")
     return _connected(node)
 
 
@@ -141,13 +144,15 @@ def _ranged(node: Node, text: str) -> _Wrong:
 def _numeric(node: Node, _: str) -> _Wrong:
     is_ordered = isinstance(node, Comparison) and node.operator in _ORDER
     if is_ordered or isinstance(node, (Between, Sign, Arithmetic)):
-        return _first(children(node), _is_no_number, "arithmetic and order are for numbers only")
+        return _first(children(node), "number", "arithmetic and order are for numbers only", _declared_kind)
+    if isinstance(node, (In, Like)):
+        return _first(children(node), "string", "IN and LIKE are for texts only", _declared_kind)
     if isinstance(node, Comparison):
-        kinds = {*map(_kind, children(node))} - {None}
+        kinds = {*map(_declared_kind, children(node))} - {None}
         return (node, "only values of one type compare") if len(kinds) > 1 else None
-    return _connected(node)
+    return _connected(node, _declared_kind)
 
 
-_CHECKED = (Comparison, Between, Not, And, Or, Sign, Arithmetic)
+_CHECKED = (Comparison, Between, In, Like, Not, And, Or, Sign, Arithmetic)
 # By the choice of the field `static_types`: of JMS, and of products that check nothing, there is none.
 _CHECKS: dict[str, Callable[[Node, str], _Wrong]] = {"ordered": _ordered, "ranged": _ranged, "numeric": _numeric}

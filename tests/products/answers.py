@@ -324,6 +324,9 @@ class _Message:
         if left is None or right is None:
             return None
         kinds = left[0], right[0]
+        if product.division == "atom" and symbol == "/" and kinds[1] in NUMBERS and right[1] == 0:
+            one, zero = _term(left), (0, 0)
+            return "atom", {1: "plus_infinity", -1: "minus_infinity", 0: "nan"}[(one > zero) - (one < zero)]
         if not {*kinds} <= {*NUMBERS}:
             if self.java and symbol == "+" and kinds[0] == "string":
                 return "string", left[1] + _shown(right)
@@ -361,8 +364,6 @@ class _Message:
                 return None
             if symbol == "%":
                 return "long", int(math.fmod(first, second))
-        if division == "atom" and second == 0:
-            return "atom", {1: "plus_infinity", -1: "minus_infinity", 0: "nan"}[(first > 0) - (first < 0)]
         if division == "java" and both_whole:
             if second == 0:
                 raise Failed

@@ -19,6 +19,9 @@ NARROW = ("byte", "short")
 WHOLE = ("byte", "short", "int", "long")
 NUMBERS = (*WHOLE, "float", "double", "big")
 ORDER = ("<", "<=", ">", ">=")
+# What RabbitMQ's JMS client declares.
+HEADERS = dict.fromkeys("JMSDeliveryMode JMSMessageID JMSCorrelationID JMSType".split(), "string")
+HEADERS |= dict.fromkeys(("JMSPriority", "JMSTimestamp"), "number")
 CONDITIONS = ("compare", "like", "between", "in", "null", "not", "and", "or", "text")
 
 
@@ -456,9 +459,9 @@ class _Reader:
             return "null", tree, negated
         negated = bool(self.next("NOT"))
         if self.next("LIKE"):
-            return self.like(tree, negated)
+            return self.typed(self.like(tree, negated))
         if self.next("IN"):
-            return "in", tree, self.texts(), negated
+            return self.typed(("in", tree, self.texts(), negated))
         self.place = start
         return tree
 
@@ -473,6 +476,8 @@ class _Reader:
                     raise Refused
             case ("between", *parts, _) if not {self.type(part) for part in parts} <= {"number", "any"}:
                 raise Refused
+            case ("like" | "in", left, *_) if self.type(left) not in ("string", "any"):
+                raise Refused
         return tree
 
     def type(self, tree: Tree) -> str:
@@ -481,8 +486,8 @@ class _Reader:
                 return kind if kind in ("string", "boolean") else "number"
             case ("arith", *_) | ("sign", *_):
                 return "number"
-            case ("name", *_):
-                return "any"
+            case ("name", name):
+                return HEADERS.get(name, "any")
         return "boolean"
 
     # arithmetic

@@ -21,7 +21,7 @@ _ODD = (
 )
 _OWN_NAMES = {
     "rabbitmq": ("p.subject", "a.i5", "h.priority", "p.foo", "[a b]", "date", "_x"),
-    "rabbitmq-jms": ("a.b", "$x", "null"),
+    "rabbitmq-jms": ("a.b", "$x", "null", "JMSType", "JMSPriority", "JMSExpiration"),
     "qpid-cpp": ("a.b", "_x"),
     "artemis": ('"a b"', "$x"),
     "qpid-broker-j": ('"a b"', "$x"),
