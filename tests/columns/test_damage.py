@@ -510,7 +510,7 @@ def test_capsules_are_released() -> None:
         work()
     gc.collect()
 
-    assert pa.total_allocated_bytes() == arrow
+    assert pa.total_allocated_bytes() <= arrow  # less, where what a test before left goes late
     # Python's own free lists come and go; a block left in each round would be 300.
     assert sys.getallocatedblocks() - blocks < 200
 
