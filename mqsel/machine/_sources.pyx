@@ -15,6 +15,8 @@ cdef extern from "Python.h":
 
 cdef enum:
     REST = -62      # probes before the next search for a place
+    NEAR = 3        # entries before a place
+    PROBE = 16      # a property that is found by its hash alone disproves its place as much as so many near it
     SEARCHED = 128  # entries of a dict among which a place is learned; one search in 63 probes
 
 _MISSING = object()
@@ -91,8 +93,18 @@ cdef void frame_hold(Frame *frame) noexcept:
 
 
 cdef PyObject *dict_probe(Frame *frame, PyObject *message, Slot *slot) except? NULL:
-    """Look a property up by its hash, and from time to time learn its place."""
+    """Look a property up shortly before its place, then by its hash, and from time to time learn its place."""
     cdef PyObject *item
+    cdef Py_ssize_t near
+    if slot.trust > 0:
+        # Where a dict lacks others, it stands a little before: half as many instructions as by its hash.
+        near = dict_place(message, max(slot.place - NEAR, 0), slot.place, slot.name, &item)
+        if near >= 0:
+            slot.trust -= 1
+            if slot.trust == 0:
+                slot.trust = TRUST
+                slot.place = near
+            return item
     if not dict_plain(message):
         frame_secure(frame)
     item = PyDict_GetItemWithError(message, slot.name)
@@ -100,8 +112,8 @@ cdef PyObject *dict_probe(Frame *frame, PyObject *message, Slot *slot) except? N
         # A missing property has no place, and does not disprove the place that it has in other dicts.
         return NULL if slot.alias == NULL else PyDict_GetItemWithError(message, slot.alias)
     if slot.trust > 0:
-        slot.trust -= 1
-        if slot.trust == 0:
+        slot.trust -= PROBE
+        if slot.trust <= 0:
             slot.trust = REST
             slot.place = NO_PLACE
     else:
@@ -112,7 +124,8 @@ cdef PyObject *dict_probe(Frame *frame, PyObject *message, Slot *slot) except? N
 
 
 cdef void dict_learn(PyObject *message, Slot *slot) noexcept:
-    cdef Py_ssize_t place = dict_place(message, slot.name, SEARCHED)
+    cdef PyObject *item
+    cdef Py_ssize_t place = dict_place(message, 0, SEARCHED, slot.name, &item)
     slot.place = NO_PLACE if place < 0 else place
     slot.trust = REST if place < 0 else TRUST
 

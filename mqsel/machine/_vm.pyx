@@ -86,6 +86,8 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
     cdef Value *value
     cdef uint32_t op
     cdef Step *start = step
+    cdef Source own = source[0]                # where it stands is then known without a look
+    source = &own
     frame.stamp += 1
     while True:
         op = step.op
@@ -277,8 +279,13 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
             stack += 1
             step += 1
             continue
-        elif op == PLUS or op == NEGATE:
-            if value_sign(stack - 1, op == NEGATE, step.null) == ERR:
+        elif op == PLUS:  # not with NEGATE: to ask again which it is keeps the opcode in a register, at every step
+            if value_sign(stack - 1, False, step.null) == ERR:
+                return ERR
+            step += 1
+            continue
+        elif op == NEGATE:
+            if value_sign(stack - 1, True, step.null) == ERR:
                 return ERR
             step += 1
             continue

@@ -329,6 +329,28 @@ class Collision:
         return isinstance(other, str) and self.act()
 
 
+@pytest.mark.parametrize("missing", [0.1, 0.5, 0.9])
+def test_a_property_is_found_wherever_it_stands(missing: float) -> None:
+    """Before its place, behind it, not at all, deleted, in another order, at a place of its own from now on."""
+    draw = random.Random(7)
+    names = [f"p{number}" for number in range(12)]
+    messages = []
+    for number in range(3000):
+        message = {name: draw.randrange(3) for name in names if draw.random() > missing}
+        for name in draw.sample(sorted(message), min(len(message), draw.randrange(3))):
+            del message[name]
+        if number % 500 > 400:
+            message = {name: message[name] for name in sorted(message, reverse=True)}
+        messages.append(dict.fromkeys(names[: number // 300], 1) | message)
+    matcher = mqsel.compile("p2 = 1 AND p7 = 2 OR p11 IS NULL AND p9 < 1")
+
+    assert list(matcher.filter(messages)) == [
+        each
+        for each in messages
+        if (each.get("p2") == 1 and each.get("p7") == 2) or ("p11" not in each and each.get("p9", 1) < 1)
+    ]
+
+
 @pytest.mark.parametrize("action", ["clear", "fill", "replace"])
 def test_keys_that_change_the_dict_while_it_is_read(action: str) -> None:
     """A key's __eq__ may change the dict under the machine: the answer is of before or after, never a crash."""
