@@ -128,7 +128,8 @@ def test_nothing_is_allocated_per_message(form: str, way: str) -> None:
     blocks = sys.getallocatedblocks()
     run(100_000)
 
-    assert abs(sys.getallocatedblocks() - blocks) < 50
+    # A block in each message would be 100,000; those of tests before come and go, 52 of two million once.
+    assert abs(sys.getallocatedblocks() - blocks) < 1000
     tracemalloc.start()
     try:
         run(100)
