@@ -124,12 +124,14 @@ def test_nothing_is_allocated_per_message(form: str, way: str) -> None:
                 matches(one)
 
     run(1000)
-    gc.collect()
-    blocks = sys.getallocatedblocks()
-    run(100_000)
+    growths = []
+    for _ in range(3):  # what tests before left comes and goes, 52 blocks once; a leak is there each time
+        gc.collect()
+        blocks = sys.getallocatedblocks()
+        run(100_000)
+        growths.append(abs(sys.getallocatedblocks() - blocks))
 
-    # A block in each message would be 100,000; those of tests before come and go, 52 of two million once.
-    assert abs(sys.getallocatedblocks() - blocks) < 1000
+    assert min(growths) < 50
     tracemalloc.start()
     try:
         run(100)
