@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
 
 import mqsel
 from mqsel.machine import _vm
@@ -68,6 +73,43 @@ def keep_classes() -> None:
                 # What it prints ends when Java does, which outlives the driver.
                 subprocess.run(job, env={**os.environ, **options}, capture_output=True, check=True)
                 written.replace(CLASSES)
+
+
+@contextlib.contextmanager
+def interrupted(after: float, error: type[BaseException]) -> Iterator[None]:
+    """Raise an error from a signal after so many seconds, and expect it.
+
+    They are seconds of this process: on a busy machine others pass before what is interrupted has begun.
+    """
+
+    def stop(*_: object) -> None:
+        raise error
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, after)
+    try:
+        with pytest.raises(error):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def growth(count: Callable[[], int], work: Callable[[], object], limit: int) -> float:
+    """Return by how much a count changes while something is done, the least of three times, or the first below a limit.
+
+    What tests before have left comes and goes; a leak is there each time.
+    """
+    least = math.inf
+    for _ in range(3):
+        gc.collect()
+        before = count()
+        work()
+        gc.collect()
+        least = min(least, abs(count() - before))
+        if least < limit:
+            break
+    return least
 
 
 WRAPPERS: dict[str, Callable[[Any], Any]] = {"int8": Int8, "int16": Int16, "int32": Int32, "float32": Float32}

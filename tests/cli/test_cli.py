@@ -4,6 +4,7 @@ Most tests call `main` in this process; what concerns the process itself (stdin,
 """
 
 import gzip
+import itertools
 import json
 import os
 import pickle
@@ -14,7 +15,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import unicodedata
 from contextlib import suppress
 from functools import partial
@@ -936,23 +936,23 @@ def test_interrupted():
         command = [sys.executable, "-m", "mqsel", "match", "--count", "color = 'red'"]
         pipe = subprocess.PIPE
         with subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe) as running:
-            feeder = threading.Thread(target=_feed, args=(running.stdin, line * 1000))
+            reading = threading.Event()
+            feeder = threading.Thread(target=_feed, args=(running.stdin, line * 1000, reading))
             feeder.start()
-            time.sleep(2)  # before it reads Python itself would be interrupted
-            began = time.monotonic()
+            assert reading.wait(60)  # before it reads Python itself would be interrupted
             running.send_signal(signal.SIGINT)
-            assert running.wait(30) == 130
-            took = time.monotonic() - began
+            assert running.wait(10) == 130
             feeder.join()
             assert b"Traceback" not in running.stderr.read()
-        assert took < 2
 
 
-def _feed(stream, data):
-    """Write the same again and again, until nobody reads."""
+def _feed(stream, data, reading):
+    """Write the same again and again, until nobody reads; tell once more is written than a pipe holds, 64 KB."""
     with suppress(OSError):
-        while True:
+        for times in itertools.count():
             stream.write(data)
+            if times == 5:
+                reading.set()
 
 
 def test_progress_of_what_has_no_place(tmp_path):

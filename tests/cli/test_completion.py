@@ -81,8 +81,8 @@ def test_zsh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def _shown(terminal: int, until: str) -> str:
-    """Return what a terminal shows until a text is there, or for ten seconds."""
-    text, end = "", time.monotonic() + 10
+    """Return what a terminal shows until a text is there, or for a minute."""
+    text, end = "", time.monotonic() + 60
     while until not in text and time.monotonic() < end:
         if select.select([terminal], [], [], 0.1)[0]:
             text += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(terminal, 4096).decode(errors="replace"))

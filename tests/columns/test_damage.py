@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from arrays import Producer, pa, truths
 from conftest import shown
+from running import growth, interrupted
 
 import mqsel
 from mqsel import _messages
@@ -505,14 +506,11 @@ def test_capsules_are_released() -> None:
     for _ in range(50):
         work()
     gc.collect()
-    arrow, blocks = pa.total_allocated_bytes(), sys.getallocatedblocks()
-    for _ in range(300):
-        work()
-    gc.collect()
+    arrow = pa.total_allocated_bytes()
 
-    assert pa.total_allocated_bytes() <= arrow  # less, where what a test before left goes late
     # Python's own free lists come and go; a block left in each round would be 300.
-    assert sys.getallocatedblocks() - blocks < 200
+    assert growth(sys.getallocatedblocks, lambda: [work() for _ in range(300)], 200) < 200
+    assert pa.total_allocated_bytes() <= arrow  # less, where what a test before left goes late
 
 
 def test_no_references_are_left() -> None:
@@ -535,18 +533,8 @@ def test_an_interrupt_is_heard() -> None:
     """A signal that raises ends a long batch in the middle, and the matcher is as good as before."""
     batch = pa.record_batch({"n": pa.array([1] * 3_000_000)})
     matcher = mqsel.compile(" OR ".join(f"n * n * {number} = 0" for number in range(1, 60)))
-
-    def stop(*_: object) -> None:
-        raise InterruptedError("enough")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.02)
-        with pytest.raises(InterruptedError, match="enough"):
-            matcher.match_batch(batch)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    with interrupted(0.02, InterruptedError):
+        matcher.match_batch(batch)
 
     assert matcher.match_batch(batch[:2]).to_pylist() == [False, False]
 

@@ -381,10 +381,8 @@ def test_interrupted(running: tuple[subprocess.Popen[bytes], list[int]]) -> None
     """Ctrl-C ends all processes at once, without a word, and with the exit code of one."""
     process, serving = running
     process.send_signal(signal.SIGINT)
-    began = time.monotonic()
 
-    assert process.wait(30) == 130
-    assert time.monotonic() - began < 2
+    assert process.wait(10) == 130
     assert process.stderr is not None
     assert process.stderr.read() == b""
     assert _running(serving) == []

@@ -241,10 +241,10 @@ def test_xml_bombs_and_outside_entities(tmp_path):
         '<a><jms:listener selector="a = &e39; b = &out;" destination="q"/></a>',
         encoding="utf-8",
     )
-    started = time.monotonic()
+    started = time.thread_time()
     found = rows(file)
     assert [one["selector"] for one in found if one["kind"] == "spring" and one["selector"]] == ["a = &e39; b = &out;"]
-    assert time.monotonic() - started < 5
+    assert time.thread_time() - started < 5
 
 
 _SIGNS = [

@@ -238,13 +238,13 @@ def test_spans(name: str) -> None:
 
 def test_huge_numbers_are_refused_quickly() -> None:
     """A literal of a million digits costs no quadratic conversion."""
-    began = time.perf_counter()
+    began = time.process_time()
     for text in ("a = " + "9" * 1_000_000, "a = 0x" + "F" * 1_000_000, "a = 1E" + "9" * 1_000_000):
         with pytest.raises(errors.SelectorSyntaxError):
             mqsel.compile(text, dialect=JMS)
     mqsel.compile("a = " + "0" * 1_000_000 + "1.0", dialect=JMS)
 
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(

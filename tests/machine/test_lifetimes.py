@@ -12,7 +12,7 @@ import types
 from typing import Any
 
 import pytest
-from running import Blob, Color, Lookup, _line
+from running import Blob, Color, Lookup, _line, growth
 
 import mqsel
 from mqsel.errors import PropertyTypeError
@@ -124,14 +124,8 @@ def test_nothing_is_allocated_per_message(form: str, way: str) -> None:
                 matches(one)
 
     run(1000)
-    growths = []
-    for _ in range(3):  # what tests before left comes and goes, 52 blocks once; a leak is there each time
-        gc.collect()
-        blocks = sys.getallocatedblocks()
-        run(100_000)
-        growths.append(abs(sys.getallocatedblocks() - blocks))
 
-    assert min(growths) < 50
+    assert growth(sys.getallocatedblocks, lambda: run(100_000), 50) < 50
     tracemalloc.start()
     try:
         run(100)
@@ -147,6 +141,10 @@ def test_making_and_dropping_machines_leaves_nothing() -> None:
     """Machines, streams and Records free what they allocate: compile, run and drop stays flat."""
     text = "a = 'x' AND b LIKE '%p_q%' ESCAPE '!' OR c IN ('1','2','3','4','5','6','7','8','9') OR usr.d > 5"
 
+    def often() -> None:
+        for _ in range(600):
+            once()
+
     def once() -> None:
         matcher = pickle.loads(pickle.dumps(mqsel.compile(text)))
         matcher.matches({"a": "x", "b": "p1q"})
@@ -155,12 +153,6 @@ def test_making_and_dropping_machines_leaves_nothing() -> None:
         record = mqsel.Record([("a", "string"), "b"], ["x", b"y"])
         matcher.matches(copy.deepcopy(record))
 
-    for _ in range(600):  # until the free lists of the interpreter are full
-        once()
-    gc.collect()
-    blocks = sys.getallocatedblocks()
-    for _ in range(600):
-        once()
-    gc.collect()
+    often()  # until the free lists of the interpreter are full
 
-    assert sys.getallocatedblocks() - blocks < 300  # one block a round would be 600
+    assert growth(sys.getallocatedblocks, often, 300) < 300  # one block a round would be 600
