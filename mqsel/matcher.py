@@ -327,7 +327,10 @@ class Matcher(Machine):
 
         check_word("errors", errors, ("raise", "skip"))
         if isinstance(messages, (Mapping, Record, bytes, bytearray, memoryview, str)):
-            raise ArgumentError(f"why takes an iterable of messages, found one Python {type(messages).__name__}")
+            raise ArgumentError(
+                f"why takes an iterable of messages, found one Python {type(messages).__name__}",
+                hint="put one message into a list; on a file run the command mqsel why",
+            )
         if format is None and options:
             raise ArgumentError(f"why takes {', '.join(options)} only with a format")
         profiler = Profiler(selector_of(self.program), self.schema)

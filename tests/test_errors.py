@@ -235,6 +235,12 @@ def test_hints_name_the_mistake(text: str, hint: str) -> None:
     assert caught.value.hint == hint
 
 
+def test_headers_of_other_products() -> None:
+    """A header that no selector of JMS reads is one of products that are named."""
+    with pytest.raises(errors.SelectorError, match=r"JMS_… names; IBM_MQ, .*ACTIVEMQ, QPID_CPP have JMSDestination$"):
+        mqsel.compile("JMSDestination IS NULL", dialect="JMS")
+
+
 def test_headers_that_no_selector_reads_are_no_slips() -> None:
     """JMS: a header that exists is not taken for a misspelling of another; one that does not exist is."""
     with pytest.raises(errors.SelectorSyntaxError) as caught:

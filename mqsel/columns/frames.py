@@ -69,7 +69,7 @@ def select(frame: Any, match: Callable[[Any], Any], names: Iterable[str], rules:
             return FRAMES[library, kind.__name__](frame, _Asked(match, names, rules))
     raise ArgumentError(
         f"found a Python {type_name(frame)}: expected a frame of pyarrow, pandas, polars or duckdb",
-        hint="for an iterable of messages use filter",
+        hint="mqsel.files.filter reads files" if isinstance(frame, str) else "for an iterable of messages use filter",
     )
 
 

@@ -39,7 +39,8 @@ def foreign_encoding(path: str, head: bytes) -> FileError | None:
 
 
 def file_trouble(path: str, why: str) -> FileError:
-    return FileError(f"the file cannot be read: {why}", path=path)
+    said = "a message is no file: mqsel explain takes one, other commands read it from stdin"
+    return FileError(f"the file cannot be read: {why}", path=path, hint=said if path[:1] == "{" else None)
 
 
 def fault(path: str, error: Exception) -> str:

@@ -19,7 +19,7 @@ except ModuleNotFoundError:
 
 from mqsel import errors
 from mqsel.language import computed, hints
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
     And,
@@ -46,6 +46,7 @@ from mqsel.language.operators import BOUNDS, HYPHEN, OPERATORS, RELATIONS, TWO_M
 from mqsel.language.wordings import wrong_type
 from mqsel.names import (
     DESCRIPTOR,
+    HEADER_NAMES,
     JMS_HEADERS,
     JMS_PREFIX,
     JMS_SYNONYMS,
@@ -224,6 +225,10 @@ def _jms_problem(name: str) -> tuple[str, str] | None:
     """Find what *Message selectors in JMS* forbids in *name*: a selector reads six headers, JMSX… and JMS_… names."""
     if name.startswith(JMS_PREFIX) and name not in JMS_HEADERS and name[:4] not in ("JMSX", "JMS_"):
         near = "" if name in _OTHER_HEADERS else _near(name, JMS_HEADERS)
+        if name in JMS_SYNONYMS:
+            others = [one for one, preset in PRESETS.items() if preset.headers in ("mqi", "any")]
+            having = [one for one in others if HEADER_NAMES.get(one, {name: name}).get(name) == name]
+            near = f"; {', '.join(having)} have {name}"
         advice = f"a selector reads {', '.join(JMS_HEADERS)}, JMSX… and JMS_… names{near}"
         return f"{errors.quoted(name)} may not be read by a selector", advice
     return None

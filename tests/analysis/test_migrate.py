@@ -8,6 +8,7 @@ import random
 import re
 import runpy
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from conftest import ROOT, json_lines, shared
@@ -223,6 +224,15 @@ def test_what_is_assumed_is_possible() -> None:
     assert (found.text, found.assumes) == ("a > 5.0 AND b > 5.0", (("b", "number"),))
     doubles = {name: {"type": ["float64", "int8"], "required": True} for name in "ab"}
     assert dict(migrate("a + b > 5", "JMS", "ARTEMIS", doubles).assumes) == dict.fromkeys("ab", "finite double")
+
+
+@pytest.mark.parametrize("odd", ["'x'", "TRUE", "('')"])
+def test_arithmetic_on_what_is_no_number(odd: str) -> None:
+    """Brokers compute with texts and booleans, too: what that is worth there is compared, and not computed here."""
+    for test in (f"a * {odd} BETWEEN b AND 5", f"{odd} * a > b", f"a > 2 + {odd}", f"a > -{odd}", f"1 / {odd} >= a"):
+        for source, target in (("RABBITMQ", "ARTEMIS"), ("ARTEMIS", "ACTIVEMQ"), ("QPID_CPP", "JMS")):
+            with suppress(SelectorError):
+                migrate(test, source, target)
 
 
 def test_one_tree_and_one_set_of_rules() -> None:

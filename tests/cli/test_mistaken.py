@@ -166,6 +166,13 @@ def test_what_is_no_file_of_messages(run: Run, content: bytes, what: str) -> Non
         assert expected in err, arguments
 
 
+def test_a_message_as_a_file(run: Run) -> None:
+    """A message that stands where a file is expected is none: who takes one is said."""
+    status, out, err = run("match", "weight > 5", BLUE.strip())
+    assert (status, out) == (2, "")
+    assert "no files\n  hint: a message is no file: mqsel explain takes one, other commands read it from stdin\n" in err
+
+
 NO_SELECTORS = [
     (BLUE.encode(), "lines of JSON"),
     (BLUE.encode() * 2, "lines of JSON"),

@@ -177,14 +177,19 @@ def _is_scaled(node: Node) -> bool:
     """Report whether a product is that of one operand and a number of at least one: a zero is that operand's."""
     match node:
         case Arithmetic(("*",), (Literal(_, factor), _)) | Arithmetic(("*",), (_, Literal(_, factor))):
-            return factor >= 1  # type: ignore[operator]
+            return type(factor) in (int, float) and factor >= 1  # type: ignore[operator]
     return False
 
 
 def _folded(node: Node) -> Node | None:
-    """`x > 2 * 3`: `x > 6`."""
+    """`x > 2 * 3`: `x > 6`. What `2 * 'a'` is, is the product's to say."""
+
+    def fold(one: Node) -> Node:
+        are_numbers = all(not isinstance(part, Literal) or type(part.value) in (int, float) for part in children(one))
+        return fold_constants(one) if are_numbers and isinstance(one, (Arithmetic, Sign)) else one
+
     try:
-        return mapped(node, lambda one: fold_constants(one) if isinstance(one, (Arithmetic, Sign)) else one)
+        return mapped(node, fold)
     except OverflowError:  # an integer that no target holds
         return None
 
