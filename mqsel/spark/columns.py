@@ -12,7 +12,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+from pyspark.sql import types as T  # noqa: N812 (its usual name)
+from pyspark.sql.types import StructType
 
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
@@ -20,10 +26,6 @@ from mqsel.formats.wordings import unknown_schema, unknown_type
 from mqsel.names import by_casefold, folded, follow, look_up, spellings
 from mqsel.spark import wordings
 from mqsel.values import APPROXIMATE, EXACT, JAVA_WORDS, TYPE_NAMES, TYPES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
 
 Place = str | tuple[str, str]
 VALUE = "`mqsel: value`"  # a variable of Spark's lambda functions: no column has such a name
@@ -440,9 +442,7 @@ class PropertySources:
 
     def _aliased(self, steps: tuple[str, ...]) -> _Found | None:
         """Find a column by the alias of a DataFrame, such as one side of a join: only Spark knows these."""
-        from pyspark.errors import AnalysisException  # noqa: PLC0415 (optional)
-        from pyspark.logger import PySparkLogger  # noqa: PLC0415 (optional)
-        from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+        from pyspark.logger import PySparkLogger  # noqa: PLC0415 (new in Spark 4.0)
 
         if self._frame is None or not all(map(is_writable, steps)):
             return None
@@ -623,9 +623,6 @@ def schema_of(rows: Any) -> tuple[Any, bool]:
 
 def _from_ddl(text: str) -> Any:
     """Read a schema such as ``color string, weight int``; Spark does, in the active session."""
-    from pyspark.errors import PySparkException  # noqa: PLC0415 (optional)
-    from pyspark.sql.types import StructType  # noqa: PLC0415
-
     if not hasattr(StructType, "fromDDL"):
         raise wordings.old_spark("a schema as a text", "4.0", "pass the DataFrame, or a StructType")
     try:
@@ -643,8 +640,6 @@ def setting(rows: Any, name: str) -> str | None:
 
 def session_of(rows: Any) -> Any:
     """Return the session that the rows belong to, or the active one; None if there is none."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415 (optional)
-
     return rows.sparkSession if hasattr(rows, "sparkSession") else SparkSession.getActiveSession()
 
 
@@ -665,8 +660,6 @@ def _padded(spark_type: Any, declared: str) -> Any:
     """Put char(n) back into a type that Spark reads as plain strings, from the text that keeps how it was declared."""
     if "char(" not in declared:
         return spark_type
-    from pyspark.sql import types as T  # noqa: N812, PLC0415 (optional; its usual name)
-
     # Names of fields stand before a colon. Types follow each other in the order of the fields in both.
     declared = re.sub("`(?:[^`]|``)*`:", "", declared)
     texts = iter(re.findall(r"(?<![\w$])(string|(?:var)?char\(\d+\))(?!\w*:)", declared))
