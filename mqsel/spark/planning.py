@@ -550,7 +550,9 @@ def register(
     if not hasattr(spark, "dataSource"):
         raise wordings.old_spark("a selector in SQL", "4.0", "use mqsel.spark.column")
     schema, _ = schema_of(rows)
-    made = plan(selector, schema, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now)
+    if isinstance(rows, DataFrame):
+        rows = rows.toDF(*schema.names)  # an alias is no parameter
+    made = plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now)
     warn(made.warnings)
     conjuncts = [made.sql] * bool(made.sql)
     call = made.call()
