@@ -120,14 +120,14 @@ def final(made: Condition) -> str:
     Of an OR readers take all operands or none, so that there it is `readable`.
     """
     if made.err:
-        return f"{_negated(made.err)} AND {_at(made.sql, _NOT)}"
+        return f"{_negated(made.err)} AND {_at(made.sql, _AND)}"
     return f"({made.readable}) AND {made.bound}" if made.bound and _strength(made.sql) == _OR else made.sql
 
 
 def joined(conjuncts: Iterable[str]) -> str:
     """Join the texts of conditions by AND."""
     texts = list(conjuncts)
-    return texts[0] if len(texts) == 1 else " AND ".join([_at(text, _NOT) for text in texts])
+    return texts[0] if len(texts) == 1 else " AND ".join([_at(text, _AND) for text in texts])
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
@@ -174,13 +174,13 @@ def _negated(text: str) -> str:
 def _either(*texts: str) -> str:
     """Join texts that are never NULL by OR; an empty one is false."""
     kept = list(dict.fromkeys(text for text in texts if text))
-    return "true" if "true" in kept else kept[0] if len(kept) == 1 else " OR ".join([_at(text, _AND) for text in kept])
+    return "true" if "true" in kept else kept[0] if len(kept) == 1 else " OR ".join(kept)
 
 
 def _both(*texts: str) -> str:
     """Join texts that are never NULL by AND; an empty one is true."""
     kept = list(dict.fromkeys(text for text in texts if text))
-    return kept[0] if len(kept) == 1 else " AND ".join([_at(text, _NOT) for text in kept])
+    return kept[0] if len(kept) == 1 else " AND ".join([_at(text, _AND) for text in kept])
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------
@@ -522,7 +522,7 @@ class _Translator:
     def junction(self, operands: list[Condition], *, is_and: bool) -> Condition:
         """Join conditions; what stands behind a decisive one is not evaluated, so its ERR does not count."""
         word = " AND " if is_and else " OR "
-        strength = _NOT if is_and else _AND
+        strength = _AND if is_and else _OR
 
         def together(texts: list[str]) -> str:
             return word.join([_at(text, strength) for text in texts]) if len(texts) > 1 else texts[0]
