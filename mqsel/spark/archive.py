@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import pickle
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from mqsel.analysis.compare import Given, contract_of, taken
 from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_change
@@ -20,7 +22,7 @@ from mqsel.language.computed import time_of
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.matcher import Matcher
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
-from mqsel.spark.planning import arrow_layout, check_batches, plan
+from mqsel.spark.planning import arrow_layout, check_batches, plan, warn
 from mqsel.spark.profiling import refuse_streams
 from mqsel.spark.raw import MessageColumn, inspected, message_text, where
 from mqsel.spark.ship import as_utf8, groups, guard
@@ -28,7 +30,6 @@ from mqsel.values import TYPES
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
-    from pyspark.sql import DataFrame
 
 _CLASSES = {row.name: row.python for row in TYPES}
 _NAMES = 1_000  # that maps may have
@@ -52,8 +53,6 @@ def contract(
 
     Raises: what `mqsel.spark.column` raises. ArgumentError: a stream, or names that are not listed.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     refuse_streams(rows, "a contract")
     check_batches(rows)
     held = where(properties, types)
@@ -68,7 +67,7 @@ def contract(
         total.add(one)
     if total.skipped:
         seen = total.messages + total.skipped
-        warnings.warn(f"{total.skipped:,} of {seen:,} messages cannot be read: they are left out", stacklevel=2)
+        warn([f"{total.skipped:,} of {seen:,} messages cannot be read: they are left out"])
     return total.contract(values=values)
 
 
@@ -94,14 +93,11 @@ def changes(
 
     Raises: what `mqsel.spark.column` raises. ArgumentError: a stream.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     refuse_streams(rows, "a comparison")
     check_batches(rows)
     now = time_of(None)
     plans = [plan(one, rows, properties=properties, types=types, dialect=dialect, now=now) for one in (old, new)]
-    for warning in dict.fromkeys((*plans[0].warnings, *plans[1].warnings)):
-        warnings.warn(warning, stacklevel=2)
+    warn((*plans[0].warnings, *plans[1].warnings))
     raw = plans[0].raw
     if raw is None:
         layout, texts = arrow_layout({one.name: one for each in plans for one in each.sources}.values())
@@ -139,8 +135,6 @@ def _inspected(message: bytes, held: MessageColumn) -> dict[str, Any]:
 
 def _sources(rows: DataFrame, held: Layout) -> Iterator[PropertySource]:
     """Yield where all properties are; a column of a type that none has is passed over unless it is mapped to one."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     found = PropertySources(rows, held, "any")
     names, own = found.names()
     if held.members is not None and not own and len(names) == len(held.places) + len(held.headers):

@@ -6,11 +6,13 @@ Both run one job and give DataFrames with a row for each key. Follows spark §13
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from mqsel.analysis.explain.account import MISMATCHED, Outcomes, Verdict, outcomes_of
 from mqsel.errors import ArgumentError, shortened
@@ -18,7 +20,7 @@ from mqsel.language.dialect import Dialect
 from mqsel.names import joined, parted
 from mqsel.spark import sets
 from mqsel.spark.columns import Layout, Place
-from mqsel.spark.planning import arrow_layout
+from mqsel.spark.planning import arrow_layout, warn
 from mqsel.spark.profiling import refuse_streams, state_of
 from mqsel.spark.raw import MessageColumn, where
 from mqsel.spark.route import Selectors, as_set, key_type, planned, sources_of
@@ -27,7 +29,6 @@ from mqsel.values import Truth
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
-    from pyspark.sql import DataFrame
 
 
 def compare(
@@ -52,12 +53,9 @@ def compare(
 
     Raises: what `route` raises; ArgumentError: keys of one are str, of the other int.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     refuse_streams(rows, "a comparison")
     plans = [planned(one, rows, properties, types, errors=errors) for one in (old, new)]
-    for warning in dict.fromkeys((*plans[0].warnings, *plans[1].warnings)):
-        warnings.warn(warning, stacklevel=2)
+    warn((*plans[0].warnings, *plans[1].warnings))
     keys = [*dict.fromkeys((*plans[0].selectors, *plans[1].selectors))]
     kind = key_type(keys)
     frame = rows.select(*[made.column().alias(name) for made, name in zip(plans, ("old", "new"), strict=True)])
@@ -150,8 +148,6 @@ def profile_set(
 
     Raises: what `route` raises; ArgumentError: the set did not keep its texts.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     refuse_streams(rows, "a profile")
     made, faulty = as_set(selectors, dialect, errors)
     kind, places = key_type(made), where(properties, types)

@@ -12,7 +12,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+from pyspark.sql import types as T  # noqa: N812 (its usual name)
+from pyspark.sql.types import StructType
 
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
@@ -20,10 +26,6 @@ from mqsel.formats.wordings import unknown_schema, unknown_type
 from mqsel.names import by_casefold, folded, follow, look_up, spellings
 from mqsel.spark import wordings
 from mqsel.values import APPROXIMATE, EXACT, JAVA_WORDS, TYPE_NAMES, TYPES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
 
 Place = str | tuple[str, str]
 VALUE = "`mqsel: value`"  # a variable of Spark's lambda functions: no column has such a name
@@ -99,6 +101,7 @@ class PropertySource(NamedTuple):
         shared: where `type` is "", text of all that the others read, and the source as it is read from that as `VALUE`.
         within: texts of the structs that a field lies in; None for what is no column and no field of one.
         steps: how what it is read from may be compared with numbers, if it can.
+        asked: text that a catalog may compare with a string for equality, beside a test of `sql`; empty if none may.
     """
 
     name: str
@@ -109,6 +112,7 @@ class PropertySource(NamedTuple):
     shared: tuple[str, PropertySource] | None = None
     within: tuple[str, ...] | None = None
     steps: Steps | None = None
+    asked: str = ""
 
 
 SPARK_TYPES = {row.name: row.sql for row in TYPES if row.sql}
@@ -150,8 +154,9 @@ _EXACT_DIGITS = 18  # every decimal(18,0) is an int64
 _PATTERNS = "spark.sql.parser.quotedRegexColumnNames"  # of a session that reads names in backticks as such
 # A database is given no comparison of these: to most 'a' is 'a ', to some 'A', and infinity is a number to few. Of
 # integers it is; it does not know these functions, which change no value.
+_OWN_TEXT = "collate({0}, 'UTF8_BINARY')"
 _OWN = {
-    **dict.fromkeys(("StringType", "VarcharType"), "collate({0}, 'UTF8_BINARY')"),
+    **dict.fromkeys(("StringType", "VarcharType"), _OWN_TEXT),
     **dict.fromkeys(("FloatType", "DoubleType"), "nanvl({0}, {0})"),
 }
 _UNSIGNED = "decimal(20,0)"  # what Spark reads UINT64 of Parquet as
@@ -308,12 +313,13 @@ def _steps(path: str) -> tuple[str, ...]:
 
 
 class _Found(NamedTuple):
-    """A place in the rows: its Spark type and its text, as in `PropertySource` what it lies in, and the names to it."""
+    """A place in the rows: its Spark type, its text, the names to it; the others are those of `PropertySource`."""
 
     type: Any
     sql: str
     within: tuple[str, ...] | None = None
     path: tuple[str, ...] = ()
+    asked: str = ""
 
 
 class PropertySources:
@@ -338,6 +344,7 @@ class PropertySources:
         self._row = _Found(self._schema, "", ())
         self._frame: Any = rows if hasattr(rows, "sparkSession") else None
         self._is_database = any(one.getClass().getSimpleName().startswith("JDBC") for one in origins(rows))
+        self._stored = _stored(rows)
         if layout.record is not None:
             self._check_record(layout.record)
 
@@ -440,9 +447,7 @@ class PropertySources:
 
     def _aliased(self, steps: tuple[str, ...]) -> _Found | None:
         """Find a column by the alias of a DataFrame, such as one side of a join: only Spark knows these."""
-        from pyspark.errors import AnalysisException  # noqa: PLC0415 (optional)
-        from pyspark.logger import PySparkLogger  # noqa: PLC0415 (optional)
-        from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
+        from pyspark.logger import PySparkLogger  # noqa: PLC0415 (new in Spark 4.0)
 
         if self._frame is None or not all(map(is_writable, steps)):
             return None
@@ -457,7 +462,7 @@ class PropertySources:
         finally:
             logger.disabled = was_disabled
         found = self._field(self._row._replace(type=schema), steps[1])
-        return None if found is None else self._column(found.type, sql)
+        return None if found is None else self._column(found.type, sql, steps[1])
 
     def _named(self, found: _Found, name: str) -> _Found | None:
         """Follow a step of a name: only a field may have dots in its own."""
@@ -524,13 +529,17 @@ class PropertySources:
         declared = (fields[0].metadata or {}).get("__CHAR_VARCHAR_TYPE_STRING", "")
         spark_type = _padded(fields[0].dataType, declared)
         if not found.sql:
-            return self._column(spark_type, text)
+            return self._column(spark_type, text, name)
         within = None if found.within is None else (*found.within, found.sql)
         return _Found(spark_type, f"{found.sql}.{text}", within)
 
-    def _column(self, spark_type: Any, sql: str) -> _Found:
-        own = _OWN.get(type(spark_type).__name__) if self._is_database else None
-        return _Found(spark_type, sql, ()) if own is None else _Found(spark_type, own.format(sql))
+    def _column(self, spark_type: Any, sql: str, name: str) -> _Found:
+        own = _OWN.get(type(spark_type).__name__)
+        if own is not None and self._is_database:
+            return _Found(spark_type, own.format(sql))
+        if own == _OWN_TEXT and self._stored is not None and name.lower() not in self._stored:
+            return _Found(spark_type, own.format(sql), asked=sql)
+        return _Found(spark_type, sql, ())
 
     def _absent(self, name: str) -> PropertySource:
         self.warnings.append(f"no column has '{name}': it is NULL in every row{self._near(name)}")
@@ -574,7 +583,7 @@ class PropertySources:
     def _typed(self, name: str, found: _Found, declared: str | None, null: str | None) -> PropertySource:
         union = _union(found.type)
         if union is None:
-            return _static(name, found, declared, null)._replace(within=found.within)
+            return _static(name, found, declared, null)._replace(within=found.within, asked=found.asked)
         cases: list[Case] = []
         fields = {field.name: field.dataType for field in found.type.fields}
         for said, (type_name, member) in union.items():
@@ -623,9 +632,6 @@ def schema_of(rows: Any) -> tuple[Any, bool]:
 
 def _from_ddl(text: str) -> Any:
     """Read a schema such as ``color string, weight int``; Spark does, in the active session."""
-    from pyspark.errors import PySparkException  # noqa: PLC0415 (optional)
-    from pyspark.sql.types import StructType  # noqa: PLC0415
-
     if not hasattr(StructType, "fromDDL"):
         raise wordings.old_spark("a schema as a text", "4.0", "pass the DataFrame, or a StructType")
     try:
@@ -643,8 +649,6 @@ def setting(rows: Any, name: str) -> str | None:
 
 def session_of(rows: Any) -> Any:
     """Return the session that the rows belong to, or the active one; None if there is none."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415 (optional)
-
     return rows.sparkSession if hasattr(rows, "sparkSession") else SparkSession.getActiveSession()
 
 
@@ -653,20 +657,36 @@ def origins(rows: Any) -> list[Any]:
 
     Spark Connect does not tell.
     """
+    return [*_of_leaves(rows, "LogicalRelation", "relation"), *_of_leaves(rows, "DataSourceV2Relation", "table")]
+
+
+def _of_leaves(rows: Any, class_name: str, method: str) -> list[Any]:
+    """List what a method returns of the leaves of a plan that are of a class."""
     if getattr(rows, "_jdf", None) is None:
         return []
     leaves: Any = rows._jdf.queryExecution().analyzed().collectLeaves()  # noqa: SLF001 (nothing public tells)
-    named = {"LogicalRelation": "relation", "DataSourceV2Relation": "table"}
-    found = [(leaf, named.get(leaf.getClass().getSimpleName())) for leaf in map(leaves.apply, range(leaves.size()))]
-    return [getattr(leaf, what)() for leaf, what in found if what is not None]
+    found = map(leaves.apply, range(leaves.size()))
+    return [getattr(one, method)() for one in found if one.getClass().getSimpleName() == class_name]
+
+
+def _stored(rows: Any) -> set[str] | None:
+    """Return the names of columns that are in the files of tables, in lower case, where directories name others.
+
+    Returns: None where no table of a catalog has directories.
+    """
+    tables = [one.get() for one in _of_leaves(rows, "LogicalRelation", "catalogTable") if one.isDefined()]
+    tables += _of_leaves(rows, "HiveTableRelation", "tableMeta")
+    of_directories, of_files = (
+        {name.lower() for one in tables for name in getattr(one, schema)().fieldNames()}
+        for schema in ("partitionSchema", "dataSchema")
+    )
+    return of_files - of_directories if of_directories else None
 
 
 def _padded(spark_type: Any, declared: str) -> Any:
     """Put char(n) back into a type that Spark reads as plain strings, from the text that keeps how it was declared."""
     if "char(" not in declared:
         return spark_type
-    from pyspark.sql import types as T  # noqa: N812, PLC0415 (optional; its usual name)
-
     # Names of fields stand before a colon. Types follow each other in the order of the fields in both.
     declared = re.sub("`(?:[^`]|``)*`:", "", declared)
     texts = iter(re.findall(r"(?<![\w$])(string|(?:var)?char\(\d+\))(?!\w*:)", declared))

@@ -120,14 +120,14 @@ def final(made: Condition) -> str:
     Of an OR readers take all operands or none, so that there it is `readable`.
     """
     if made.err:
-        return f"{_negated(made.err)} AND {_at(made.sql, _NOT)}"
+        return f"{_negated(made.err)} AND {_at(made.sql, _AND)}"
     return f"({made.readable}) AND {made.bound}" if made.bound and _strength(made.sql) == _OR else made.sql
 
 
 def joined(conjuncts: Iterable[str]) -> str:
     """Join the texts of conditions by AND."""
     texts = list(conjuncts)
-    return texts[0] if len(texts) == 1 else " AND ".join([_at(text, _NOT) for text in texts])
+    return texts[0] if len(texts) == 1 else " AND ".join([_at(text, _AND) for text in texts])
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
@@ -174,13 +174,13 @@ def _negated(text: str) -> str:
 def _either(*texts: str) -> str:
     """Join texts that are never NULL by OR; an empty one is false."""
     kept = list(dict.fromkeys(text for text in texts if text))
-    return "true" if "true" in kept else kept[0] if len(kept) == 1 else " OR ".join([_at(text, _AND) for text in kept])
+    return "true" if "true" in kept else kept[0] if len(kept) == 1 else " OR ".join(kept)
 
 
 def _both(*texts: str) -> str:
     """Join texts that are never NULL by AND; an empty one is true."""
     kept = list(dict.fromkeys(text for text in texts if text))
-    return kept[0] if len(kept) == 1 else " AND ".join([_at(text, _NOT) for text in kept])
+    return kept[0] if len(kept) == 1 else " AND ".join([_at(text, _AND) for text in kept])
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------
@@ -204,6 +204,7 @@ class _Value(NamedTuple):
         is_column: it is what a row has.
         is_known: it is a column or a field as it is: a reader understands a comparison with it.
         steps: of what is read from a column that a reader understands: how that is compared.
+        asked: as that of a `PropertySource`.
         mismatch: of a condition: as that of a `Condition`.
     """
 
@@ -216,6 +217,7 @@ class _Value(NamedTuple):
     is_column: bool = False
     is_known: bool = False
     steps: Steps | None = None
+    asked: str = ""
     mismatch: str = ""
 
     @property
@@ -378,6 +380,15 @@ def _readable(column: str, *texts: str) -> str:
     return f"make_valid_utf8({column})" if any(_REPLACEMENT in text for text in texts) else column
 
 
+def _asked(value: _Value, texts: list[str]) -> str:
+    """Write what the catalog may be asked of a column of directories that is one of some texts; empty if nothing.
+
+    An empty text is beside them, which no directory has: from an equality Spark would conclude that the exact test
+    is TRUE, and ask for the negation, too. Of a long list it asks for a range.
+    """
+    return f"{value.asked} IN ({', '.join([*texts, text_literal('')])})" if value.asked and len(texts) < 100 else ""
+
+
 _FUNCTIONS = {"prefix": "startswith", "suffix": "endswith", "contains": "contains"}
 
 
@@ -511,7 +522,7 @@ class _Translator:
     def junction(self, operands: list[Condition], *, is_and: bool) -> Condition:
         """Join conditions; what stands behind a decisive one is not evaluated, so its ERR does not count."""
         word = " AND " if is_and else " OR "
-        strength = _NOT if is_and else _AND
+        strength = _AND if is_and else _OR
 
         def together(texts: list[str]) -> str:
             return word.join([_at(text, strength) for text in texts]) if len(texts) > 1 else texts[0]
@@ -566,8 +577,10 @@ class _Translator:
                 if not texts:
                     return Condition(_settled("true" if negated else "false", value), "")
                 if len(texts) == 1:
-                    return Condition(f"{column} {'<>' if negated else '='} {texts[0]}", "")
-                return Condition(f"{column} {'NOT ' if negated else ''}IN ({', '.join(texts)})", "")
+                    made = f"{column} {'<>' if negated else '='} {texts[0]}"
+                else:
+                    made = f"{column} {'NOT ' if negated else ''}IN ({', '.join(texts)})"
+                return Condition(made if negated else _both(_asked(value, texts), made), "")
             case IsNull(negated, identifier):
                 value = self.value(identifier)
                 if value.type == "null":
@@ -596,7 +609,9 @@ class _Translator:
                 # Two texts that differ may be one when read.
                 said = [one.literal for one in (left, right) if isinstance(one.literal, str)] or [_REPLACEMENT]
                 texts = [one.sql if one.literal is not None else _readable(one.sql, *said) for one in (left, right)]
-                return Condition(f"{_at(texts[0], _PRIMARY)} {operator} {_at(texts[1], _PRIMARY)}", err)
+                pairs = ((left, right), (right, left)) if operator == "=" else ()
+                asked = [_asked(one, [other.sql]) for one, other in pairs if other.literal is not None]
+                return Condition(_both(*asked, f"{_at(texts[0], _PRIMARY)} {operator} {_at(texts[1], _PRIMARY)}"), err)
             return Condition(f"{_at(left.sql, _PRIMARY)} {operator} {_at(right.sql, _PRIMARY)}", err)
         return _mismatch(other, left, right, err=err)
 
@@ -734,7 +749,8 @@ class _Translator:
                     return _Value("null", "NULL")
                 nulls = (*(source.within or ()), source.sql)
                 is_known = source.within is not None and source.sql == source.raw
-                return _Value(source.type, source.sql, nulls, is_column=True, is_known=is_known, steps=source.steps)
+                found = _Value(source.type, source.sql, nulls, is_column=True, is_known=is_known)
+                return found._replace(steps=source.steps, asked=source.asked)
             case Conversion(Identifier(name)):
                 raise NoTranslation(f"texts of '{name}' are read as numbers")
             case Sign(operator, operand, _, null):

@@ -16,7 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+from pyspark.sql.types import StructType
 
 import mqsel.matcher
 from mqsel.errors import ArgumentError, PropertyTypeError, quoted, shortened
@@ -60,10 +65,6 @@ from mqsel.spark.ship import Call, arrow_call, table
 from mqsel.spark.wordings import TYPED_JSON
 from mqsel.values import KINDS, TYPE_NAMES, TYPES
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import StructType
-
 MAX_REASONS = 10  # of a selector too long to list them all
 STRATEGIES = ("native", "arrow")
 _DECLARED = {"number": ("int64", "float64"), "string": ("string",), "boolean": ("boolean",)}  # what a hint says
@@ -100,8 +101,6 @@ class Plan:
 
     def column(self) -> Column:
         """Return the Column: TRUE, FALSE, or NULL for UNKNOWN."""
-        from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
         call = self.call()
         if call is None:
             return F.expr(self.sql)
@@ -172,8 +171,7 @@ def column(
         ArgumentError: an argument of the wrong type, or a strategy that the selector cannot take.
     """
     made = plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now)
-    for warning in made.warnings:
-        warnings.warn(warning, stacklevel=2)
+    warn(made.warnings)
     return made.column()
 
 
@@ -219,6 +217,12 @@ def plan(
         tuple(sources.values()),
         said,
     )
+
+
+def warn(said: Iterable[str]) -> None:
+    """Warn whoever called the function that calls this, of each sentence once."""
+    for sentence in dict.fromkeys(said):
+        warnings.warn(sentence, stacklevel=3)
 
 
 def check_strategy(strategy: str | None) -> None:
@@ -386,9 +390,6 @@ def _may_fail(source: PropertySource) -> bool:
 
 def _first_values(rows: Any, sources: Mapping[str, PropertySource]) -> dict[str, FirstValues]:
     """Read the first values of columns; none of a stream, of a schema, and of rows that Spark cannot read now."""
-    from pyspark.errors import PySparkException  # noqa: PLC0415 (optional)
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     if not sources or getattr(rows, "isStreaming", True):
         return {}
     columns = [
@@ -549,9 +550,10 @@ def register(
     if not hasattr(spark, "dataSource"):
         raise wordings.old_spark("a selector in SQL", "4.0", "use mqsel.spark.column")
     schema, _ = schema_of(rows)
-    made = plan(selector, schema, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now)
-    for warning in made.warnings:
-        warnings.warn(warning, stacklevel=2)
+    if isinstance(rows, DataFrame):
+        rows = rows.toDF(*schema.names)  # an alias is no parameter
+    made = plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now)
+    warn(made.warnings)
     conjuncts = [made.sql] * bool(made.sql)
     call = made.call()
     if call is not None:
@@ -617,8 +619,6 @@ def properties(
     Raises: PropertyTypeError: a column of a type that no property has, or of a type that each row says and nobody
         declared.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     held = where(properties, types)
     if isinstance(held, MessageColumn):
         check_batches(rows)
@@ -630,6 +630,5 @@ def properties(
         if not source.type:
             raise wordings.undeclared(name)
         made.append(F.expr(source.sql).alias(name))
-    for warning in found.warnings:
-        warnings.warn(warning, stacklevel=2)
+    warn(found.warnings)
     return made

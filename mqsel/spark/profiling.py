@@ -14,6 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
 from mqsel.analysis.explain.account import (
     BITS,
     ERROR,
@@ -59,7 +62,6 @@ from mqsel.values import APPROXIMATE, EXACT
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
-    from pyspark.sql import DataFrame
 
 _SAMPLE = 1_000  # the first rows, whose values are counted
 _NEAR = 3  # names near that of a property, of which rows are counted
@@ -241,8 +243,6 @@ def _near_counted(pairs: Iterable[tuple[str, str]], states: Mapping[str, str]) -
 
 def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> _Asked:
     """Ask of raw messages, in one call for each batch."""
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     check_batches(rows)
     text = message_text(rows, messages)
     profiler = Profiler(whole)

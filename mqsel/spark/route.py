@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+from pyspark.sql import types as T  # noqa: N812 (its usual name)
+from pyspark.sql.types import StructType
 
 from mqsel.errors import ArgumentError, MqselError, check_word, shortened
 from mqsel.files.selectors import selectors as read_selectors
@@ -26,14 +30,10 @@ from mqsel.names import by_casefold, spellings
 from mqsel.sets.set import SelectorSet, left_out
 from mqsel.spark import planning, sets, wordings
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources, session_of, text_literal
-from mqsel.spark.planning import Plan, arrow_layout, check_batches, check_strategy
+from mqsel.spark.planning import Plan, arrow_layout, check_batches, check_strategy, warn
 from mqsel.spark.raw import MessageColumn, message_sources, message_text, where
 from mqsel.spark.ship import arrow_call, table
 from mqsel.spark.sieve import sieve
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 Selectors = SelectorSet[Any] | Mapping[Any, str | Matcher] | str | os.PathLike[str] | Any  # or a DataFrame
 Faulty = tuple[tuple[Any, MqselError], ...]
@@ -84,8 +84,6 @@ class RoutePlan:
 
     def column(self) -> Column:
         """Return the Column of keys."""
-        from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
         if self.strategy == "native":
             return F.expr(self.sql).alias("subscribers")
         held = sets.shipped(self.selectors, self.session)
@@ -98,8 +96,6 @@ class RoutePlan:
         return self._call("keys_of_rows", held, columns, options).alias("subscribers")
 
     def _call(self, task: str, held: bytes, columns: list[str], options: str) -> Column:
-        from pyspark.sql import types as T  # noqa: N812, PLC0415 (optional; its usual name)
-
         # Told that no key is NULL, Spark copies them without asking of each (spark §13).
         returned = T.ArrayType(T.LongType() if self.type == "bigint" else T.StringType(), containsNull=False)
         task = f"mqsel.spark.sets:{task}"
@@ -153,8 +149,7 @@ def route(
         `mqsel.spark.column`; a key that is neither a str nor an int.
     """
     made = planned(selectors, rows, properties, types, dialect, strategy, errors, now)
-    for warning in made.warnings:
-        warnings.warn(warning, stacklevel=2)
+    warn(made.warnings)
     return made.column()
 
 
@@ -174,11 +169,8 @@ def any_of(
 
     Args, Raises: those of `route`.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     made = planned(selectors, rows, properties, types, dialect, None, errors)
-    for warning in made.warnings:
-        warnings.warn(warning, stacklevel=2)
+    warn(made.warnings)
     return F.expr(made.sieve)
 
 
@@ -204,15 +196,12 @@ def deliveries(
 
     Raises: what `route` raises; ArgumentError: there is a column *subscriber*.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     made = planned(selectors, rows, properties, types, dialect, strategy, errors, now)
     if subscriber.lower() in [name.lower() for name in rows.columns]:
         raise ArgumentError(
             f"there is a column '{subscriber}' already", hint="name the column of the keys: subscriber='…'"
         )
-    for warning in made.warnings:
-        warnings.warn(warning, stacklevel=2)
+    warn(made.warnings)
     return rows.filter(F.expr(made.sieve)).select("*", F.explode(made.column()).alias(subscriber))
 
 

@@ -14,6 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+from pyspark.sql.types import DataType
+
 from mqsel.columns import wordings
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.machine.program import BUILD, VERSION, Program
@@ -24,8 +29,6 @@ from mqsel.spark.wordings import old_spark
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
     from pyspark import SparkContext
-    from pyspark.sql import Column, SparkSession
-    from pyspark.sql.types import DataType
 
 _A = TypeVar("_A")  # an answer to columns
 SHIP = (
@@ -95,8 +98,6 @@ class Call(NamedTuple):
 
     def column(self) -> Column:
         """Return the Column of what it returns."""
-        from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
         made: Column = self.function(*map(F.expr, self.arguments))
         return made
 
@@ -119,8 +120,6 @@ def arrow_call(
 
     Raises: MqselError: this Spark is too old for it.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     if not hasattr(F, "arrow_udf"):
         raise old_spark(what, "4.1", "select from an RDD instead: df.rdd.mapPartitions(matcher.filter)")
     return Call(F.arrow_udf(arrow_function(program, layout, task), returned), tuple(arguments))
@@ -351,8 +350,6 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
     Returns: what was found; `print` it. What is missing is in the table, and so is where tasks failed, though Spark
         ran them again elsewhere; Spark Connect tells only how many.
     """
-    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (optional; its usual name)
-
     version, build = VERSION, BUILD
     if tasks is None:
         cores = spark.range(1 << 16).select(F.spark_partition_id()).distinct().count()
@@ -409,7 +406,6 @@ def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
 def _watched(spark: SparkSession, job: Callable[[], list[Any]]) -> tuple[list[Any], tuple[Failure, ...]]:
     """Run a job. Returns: its rows, none if Spark gave up; where attempts failed, as far as the session tells."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
-    from pyspark.errors import PySparkException  # noqa: PLC0415
 
     try:
         context = spark.sparkContext

@@ -11,7 +11,9 @@ import textwrap
 import threading
 import time
 import types
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -493,6 +495,19 @@ def test_a_subinterpreter_is_refused_and_spoils_nothing() -> None:
 
     refusal = "mqsel is imported in a subinterpreter: expected the main one; use a process instead\n"
     assert done.stdout == 2 * refusal + "True\n"
+
+
+def test_a_package_in_a_zip_is_refused(tmp_path: Path) -> None:
+    """As `spark-submit --py-files` has it: from a zip Python loads none of the extensions, and would name one."""
+    packed, package = str(tmp_path / "mqsel.zip"), Path(mqsel.__file__).parent
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("__init__.py", "_interpreter.py"):
+            archive.write(package / name, f"mqsel/{name}")
+    script = f"import sys; sys.path.insert(0, {packed!r}); import mqsel"
+    done = subprocess.run([sys.executable, "-ISc", script], capture_output=True, text=True, check=False, timeout=120)
+    told = done.stderr.splitlines()[-1]
+    assert told.startswith(f"ImportError: mqsel is imported from {packed}: expected a folder, as Python imports no ")
+    assert told.endswith("on Spark send it by --archives, not --py-files")
 
 
 @pytest.mark.skipif(not hasattr(__import__("signal"), "setitimer"), reason="needs POSIX timers")

@@ -11,6 +11,8 @@ import decimal
 import itertools
 import json
 import random
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -27,7 +29,7 @@ from mqsel.values import Float32, Int32
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
-from mqsel.spark import column, layout, plan, profile, profile_set, properties, route
+from mqsel.spark import column, layout, plan, profile, profile_set, properties, register, route
 
 STRATEGIES = ["native", "arrow"]
 
@@ -224,12 +226,77 @@ def test_tables_of_a_database(spark: Any, way: str) -> None:
         for selector, wanted in cases.items():
             selected = column(selector, named, properties={"s": "a.t"}, dialect=JMS, strategy="native")
             assert {row["n"] for row in named.filter(selected).collect()} == wanted, selector
+        frame.createOrReplaceTempView("messages_of_derby")
+        for selector, argument in (("t <> 'car'", "t"), ("f < 1 OR f > 1E299", "f")):
+            register(spark, "of_derby", selector, frame, dialect=JMS)
+            kept = spark.sql(f"SELECT n FROM messages_of_derby WHERE of_derby__typed({argument})").collect()
+            assert {row["n"] for row in kept} == {"t": {2}, "f": {2, 3}}[argument], selector
         scan = frame.filter(column("n > 1", frame))._jdf.queryExecution().executedPlan().toString()
         assert "GreaterThan(n,1)" in scan or "n > 1" in scan
     finally:
         made.execute("DROP TABLE msgs")
         for key in ("", ".url", ".driver"):
             spark.conf.unset(name + key)
+
+
+HIVE = """
+import os, sys
+os.environ.update(PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
+from pyspark.sql import SparkSession
+from mqsel.spark import column, register
+made = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config("spark.log.level", "OFF")
+made = made.config("spark.hadoop.javax.jdo.option.ConnectionURL", "jdbc:derby:memory:catalog;create=true")
+spark = made.enableHiveSupport().getOrCreate()
+spark.sql("CREATE TABLE t (n int, p string, q int) USING parquet PARTITIONED BY (p, q)")
+rows = [(1, "a", 1), (2, "a ", 1), (3, "A", 1), (4, "a\\\\b", 1), (5, 'a"b', 2), (6, None, 1)]
+spark.createDataFrame(rows, "n int, p string, q int").coalesce(1).write.insertInto("t")
+frame = spark.table("t")
+for text in sys.argv[1:]:
+    selected = column(text, frame, dialect="JMS")
+    register(spark, "f", text, frame.alias("a"), dialect="JMS")
+    kept = [frame.filter(one) for one in (selected, ~selected)]
+    kept += [spark.sql(f"SELECT * FROM t WHERE {word} f__typed(p)") for word in ("", "NOT")]
+    print([sorted(row.n for row in one.collect()) for one in kept])
+"""
+
+
+@pytest.mark.cluster
+def test_directories_that_a_metastore_lists(tmp_path: Path) -> None:
+    """A metastore compares as its database does, 'a ' with 'a': it is asked of directories for what no rule changes."""
+    cases = {
+        "p = 'a'": [[1], [2, 3, 4, 5]],
+        "p <> 'a'": [[2, 3, 4, 5], [1]],
+        "p NOT IN ('a', 'A')": [[2, 4, 5], [1, 3]],
+        r"p LIKE '%\%'": [[4], [1, 2, 3, 5]],
+        "p LIKE '%\"%'": [[5], [1, 2, 3, 4]],
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", HIVE, *cases], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240
+    )
+    assert done.stdout.splitlines()[-5:] == [str(2 * kept) for kept in cases.values()], done.stderr[-2000:]
+
+
+def test_columns_of_directories_in_a_catalog(spark: Any, tmp_path: Path) -> None:
+    """A catalog is asked for equality alone, beside the exact test; what files have is read as of any file."""
+    spark.sql(f"CREATE TABLE parted (n int, s string, p string) USING parquet PARTITIONED BY (p) LOCATION '{tmp_path}'")
+    try:
+        spark.sql("INSERT INTO parted VALUES (1, 'x', 'a'), (2, 'y', 'b')")
+        frame = spark.table("parted").withColumnRenamed("p", "r")
+        exact = "collate(`r`, 'UTF8_BINARY')"
+        for text, kept, wanted in (
+            ("r = 'a'", {1}, f"`r` IN ('a', '') AND {exact} = 'a'"),
+            ("'a' = r AND s = 'x'", {1}, f"`r` IN ('a', '') AND 'a' = {exact} AND `s` = 'x'"),
+            ("r IN ('a', 'b')", {1, 2}, f"`r` IN ('a', 'b', '') AND {exact} IN ('a', 'b')"),
+            ("r <> 'a'", {2}, f"{exact} <> 'a'"),
+            ("r NOT IN ('a')", {2}, f"{exact} <> 'a'"),
+            ("r LIKE 'a%'", {1}, f"startswith({exact}, 'a')"),
+        ):
+            made = plan(text, frame, dialect=JMS)
+            assert made.sql == wanted
+            assert {row.n for row in frame.filter(made.column()).collect()} == kept
+            assert register(spark, "of_parted", text, frame.alias("a"), dialect=JMS).sql == wanted
+    finally:
+        spark.sql("DROP TABLE parted")
 
 
 def test_row_input_unless_somebody_chose(spark: Any) -> None:
