@@ -31,7 +31,7 @@ from importlib import import_module
 from mqsel.columns import wordings
 from mqsel.columns._kernel import TooLargeError
 from mqsel.columns.lookup import may_be_read
-from mqsel.errors import ArgumentError, PropertyTypeError, UndocumentedError, check_count
+from mqsel.errors import PropertyTypeError, UndocumentedError, check_count
 from mqsel.logic.formulas import NEVER, all_of, complement
 from mqsel.logic.normal import normal
 from mqsel.language.dialect import core_of
