@@ -2,7 +2,8 @@
 
 The wordings of errors stand in the ``wordings.py`` of the folder that raises them, or where they are raised. An error
 is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an executor.
-Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
+Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*. Longer than 500 lines because whoever raises an error
+of an argument finds here what checks it.
 """
 
 from __future__ import annotations
@@ -441,9 +442,29 @@ def check_word(name: str, given: object, known: Collection[str]) -> None:
 
     Raises: ArgumentError: it is none of them.
     """
-    if not isinstance(given, str) or given not in known:
+    if not isinstance(given, str) or str.__str__(given) not in known:
         words = [*map(repr, known)]
         expected = " or ".join(words) if len(words) == 2 else f"one of {', '.join(words)}"
+        raise ArgumentError(f"{name} is {shortened(given)}: expected {expected}")
+
+
+def told(name: str, given: object) -> bool:
+    """Return whether an argument is true.
+
+    Raises: ArgumentError: it does not tell, as an array of several does not.
+    """
+    try:
+        return bool(given)
+    except Exception as error:
+        raise ArgumentError(f"{name} is {shortened(given)}: expected True or False") from error
+
+
+def check_count(name: str, given: object, expected: str) -> None:
+    """Check an argument that is a number from 1 on.
+
+    Raises: ArgumentError: it is none.
+    """
+    if not isinstance(given, int) or given < 1:
         raise ArgumentError(f"{name} is {shortened(given)}: expected {expected}")
 
 

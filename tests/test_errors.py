@@ -24,6 +24,7 @@ from mqsel.formats import mq
 from mqsel.language.dialect import IBM_MQ, JMS
 from mqsel.language.wordings import unexpected_token
 from mqsel.machine import wordings
+from mqsel.selection import Complexity, Queue, Topic
 
 
 def rendered(text: str, **options: object) -> str:
@@ -332,6 +333,14 @@ WRONG: dict[str, Callable[[Any], object]] = {
     "file of a contract": mqsel.Contract.read,
     "names of a decoder": lambda given: formats.decoder("json", given or 5),
     "paths of an inventory": lambda given: mqsel.SelectorSet.from_inventory(5 if isinstance(given, list) else given),
+    "path": lambda given: list(mqsel.files.messages([given])),  # type: ignore[list-item]
+    "message of a line": lambda given: mqsel.files.qload_text(given or 5),
+    "message with its length": mqsel.files.length_prefixed,
+    "kind of names": lambda given: formats.names_of(b"{}", given, {}),
+    "naming of breaches": lambda given: mqsel.Contract().breaches({}, given),
+    "item of a queue": Queue().add,
+    "providers": lambda given: Topic(providers=given or 5),
+    "pair of encode": lambda given: mq.encode({}, {"a": (given,)}),
     "path of a set": lambda given: mqsel.SelectorSet.open("\ud800" if isinstance(given, int) else given),
     **{
         f"message of {name}": functools.partial(lambda name, given: mqsel.compile("a = 1").decoder(name)(given), name)
@@ -361,6 +370,15 @@ HUGE_GIVEN: dict[str, Callable[[], object]] = {
     "dialect": lambda: JMS.replace(max_length=-HUGE),
     "choice": lambda: JMS.replace(floats=HUGE),
     "place": lambda: mqsel.Record(["a"]).place(HUGE),  # type: ignore[arg-type]
+    "jobs": lambda: mqsel.files.filter("x", "a = 1", jobs=-HUGE),
+    "limit": lambda: next(mqsel.live.browse("amqp://h/q", limit=-HUGE)),
+    "most": lambda: mqsel.SelectorSet({1: "a = 1"}).together(-HUGE),
+    "width": lambda: mqsel.files.qload_text(b"lost", width=-HUGE),
+    "name_value_ccsid": lambda: mq.encode({}, {}, name_value_ccsid=HUGE),
+    "field": lambda: mq.encode({HUGE: 1}, {}),  # type: ignore[dict-item]
+    "property": lambda: mq.encode({}, {"a": HUGE}),
+    "tests": lambda: Queue(complexity=Complexity(tests=[HUGE])).count("a = 1"),  # type: ignore[arg-type]
+    "type": lambda: SOME.decoder("connect", types={"a": HUGE}),
 }
 
 
@@ -406,12 +424,23 @@ NO_WORD: dict[str, Callable[[], object]] = {
     "version": lambda: mq.encode({}, {}, version=UNLIKE),
     "ccsid": lambda: mq.encode({}, {}, ccsid=UNLIKE),
     "name_value_ccsid": lambda: mq.encode({}, {}, name_value_ccsid=UNLIKE),
+    "naming of breaches": lambda: mqsel.Contract().breaches({}, UNLIKE),
+    "within": lambda: mqsel.SelectorSet().match({}, within=UNLIKE),
+    "optimize": lambda: mqsel.compile("a = 1", optimize=UNLIKE),
+    "keep_text": lambda: mqsel.SelectorSet(keep_text=UNLIKE),
+    "once": lambda: audit([], once=UNLIKE),
+    "values": lambda: mqsel.Contract.of([], values=UNLIKE),
+    "others": lambda: mqsel.Contract(others=UNLIKE),
+    "strip of properties": lambda: formats.properties(b"", strip=UNLIKE),
+    "strip of a decoder": lambda: SOME.decoder("mq", strip=UNLIKE),
+    "durable": lambda: Topic().subscribe("s", durable=UNLIKE),
+    "refuse": lambda: Queue(complexity=Complexity(0, refuse=UNLIKE)).count("a = 1"),
 }
 
 
 @pytest.mark.parametrize("what", NO_WORD)
 def test_what_cannot_be_compared_with_words(what: str) -> None:
-    """An array in the place of a word, a number or a key, and a value that contains itself, are errors of ours."""
+    """An array for a word, a flag, a number or a key, and a value that contains itself, are errors of ours."""
     with pytest.raises(errors.ArgumentError):
         NO_WORD[what]()
 
@@ -423,6 +452,11 @@ def test_what_iterates_by_its_class_alone(call: Callable[[Any], object]) -> None
     """An enumeration iterates, and none of its members does."""
     with pytest.raises(errors.ArgumentError, match="iterable of messages"):
         call(mqsel.Truth.TRUE)
+
+
+def test_a_large_number_breaks_a_contract() -> None:
+    """The words of a breach show what has no text."""
+    assert "a Python int" in mqsel.Contract({"a": {"greatest": 5}}).breaches({"a": HUGE})[0].sentence
 
 
 def test_classes_derived_from_str() -> None:

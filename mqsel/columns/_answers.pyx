@@ -31,7 +31,7 @@ from importlib import import_module
 from mqsel.columns import wordings
 from mqsel.columns._kernel import TooLargeError
 from mqsel.columns.lookup import may_be_read
-from mqsel.errors import ArgumentError, PropertyTypeError, UndocumentedError, shortened
+from mqsel.errors import PropertyTypeError, UndocumentedError, check_count
 from mqsel.logic.formulas import NEVER, all_of, complement
 from mqsel.logic.normal import normal
 from mqsel.language.dialect import core_of
@@ -411,8 +411,8 @@ cdef object answers(pyarrow, Machine machine, Plan plan, batch, tuple asked, thr
     cdef tuple places = None
     cdef bint is_batch = isinstance(batch, pyarrow.RecordBatch)
     cdef int most = 0
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
-        raise ArgumentError(f"threads is {shortened(threads)}: expected a number from 1 on")
+    if threads is not None:
+        check_count("threads", threads, "a number from 1 on")
     if is_batch or isinstance(batch, pyarrow.Table):
         places = places_in(machine, plan, batch.schema)
         if places[1] is not None:

@@ -23,6 +23,7 @@ from mqsel.files._splitters import Framed, Splitter
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import MAX_MESSAGE, PRINTED, STRUC_IDS, Piece
 from mqsel.files.opening import beginning, is_queue, name_of, nameable, opened, unfolded
+from mqsel.files.wordings import no_message
 from mqsel.formats.envelopes import fitting, objects
 from mqsel.formats.records import SCHEMAS
 
@@ -57,7 +58,12 @@ def _start(section: bytes) -> re.Pattern[bytes]:
 
 
 def length_prefixed(message: bytes) -> bytes:
-    """Put the length of a message in front of it."""
+    """Put the length of a message in front of it.
+
+    Raises: ArgumentError: it is none.
+    """
+    if not isinstance(message, bytes):
+        raise no_message(message)
     return len(message).to_bytes(4, "big") + message
 
 

@@ -69,10 +69,10 @@ def name_of(path: str | os.PathLike[str]) -> str:
 
     Raises: ArgumentError: it is no path.
     """
-    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else path
-    if not isinstance(name, str):
-        raise ArgumentError(f"a path is {shortened(path)}: expected a string, or a path of strings")
-    return name
+    try:
+        return str.__str__(os.fspath(path))
+    except TypeError as error:
+        raise ArgumentError(f"a path is {shortened(path)}: expected a string, or a path of strings") from error
 
 
 def check_path(name: str) -> None:

@@ -13,10 +13,10 @@ import io
 import re
 import struct
 
-from mqsel.errors import ArgumentError, FileError
+from mqsel.errors import ArgumentError, FileError, check_count
 from mqsel.files._splitters import Qload
 from mqsel.files.dumps import BLANK, FIELDS, MAX_MESSAGE, Piece, field_bytes, on_queue, shown
-from mqsel.files.wordings import bad_line
+from mqsel.files.wordings import bad_line, no_message
 from mqsel.formats.mqmd import MQMD_LENGTH_1, MQMD_LENGTH_2
 
 _LONG_FIELD = 1000  # bytes: no line with a field has as many
@@ -190,6 +190,9 @@ def qload_text(message: bytes, *, width: int = 25) -> bytes:
 
     Raises: ArgumentError: fields that a line cannot hold, such as a name with a line end.
     """
+    if not isinstance(message, bytes):
+        raise no_message(message)
+    check_count("width", width, "a count of bytes")
     lines = []
     data = message
     if message[:4] == b"MD  ":

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
-from mqsel.errors import FileError, PropertyTypeError, shortened, shortened_line
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError, shortened, shortened_line
 
 
 def bad_line(path: str, line: int, what: str) -> FileError:
     return FileError(what, path=path, line=line)
+
+
+def no_message(found: object) -> ArgumentError:
+    return ArgumentError(f"a message is {shortened(found)}: expected bytes")
 
 
 def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> FileError:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from mqsel.errors import ArgumentError, check_word, shortened
+from mqsel.errors import ArgumentError, check_word, shortened, told
 from mqsel.formats._decoder import Decoder
 from mqsel.formats._json import JSONDecoder, WholeJSONDecoder, property_names
 from mqsel.formats._mq import MQDecoder
@@ -89,8 +89,8 @@ def _key(names: Iterable[str] | None, strip: bool, ccsid: int | None) -> _Key:
     if ccsid is not None and not isinstance(ccsid, int):
         raise ArgumentError(f"ccsid is a number, found {type(ccsid).__name__}")
     if names is None:
-        return None, bool(strip), ccsid
-    return given_names(names), bool(strip), ccsid
+        return None, told("strip", strip), ccsid
+    return given_names(names), told("strip", strip), ccsid
 
 
 def _make(key: _Key) -> MQDecoder:
@@ -209,7 +209,7 @@ def names_of(message: bytes, kind: str, types: Mapping[str, str]) -> tuple[str, 
     """
     names = property_names(message) if kind == "json" and type(message) is bytes else None
     if names is None:
-        rows = FORMATS[kind].inspect(message, types).rows
+        rows = row_of(kind).inspect(message, types).rows
         names = rows.names() if isinstance(rows, Rows) else tuple(row.name for row in rows if row.value is not None)
     return names
 

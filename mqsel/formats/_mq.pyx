@@ -33,7 +33,7 @@ from mqsel.machine._values cimport (
 
 from array import array
 
-from mqsel.errors import MQRC, ArgumentError, DecodeError
+from mqsel.errors import MQRC, ArgumentError, DecodeError, shortened, told
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqmd as _mqmd
 from mqsel.formats import mqrfh2 as _mqrfh2
@@ -1448,20 +1448,21 @@ cdef class MQDecoder(Folders):
     cdef FieldTarget *fields
     cdef int field_count
 
-    def __cinit__(self, names, *, bint strip=False, ccsid=None, bint never=False, identifier=None,
+    def __cinit__(self, names, *, strip=False, ccsid=None, bint never=False, identifier=None,
                   bint everything=False):
         self.busy = True  # as in the base
         if ccsid is not None and (type(ccsid) is not int or ccsid not in _mqmd.CCSIDS):
             raise wordings.unknown_ccsid(ccsid, _mqmd.CCSIDS)
-        self.strip = strip
+        self.strip = told("strip", strip)
         self.ccsid = ccsid or 0
         self.never = never
         self.everything = everything
         if identifier is not None:
             if not isinstance(identifier, tuple) or len(identifier) != 2 or identifier[0] not in _IDENTIFIERS:
-                raise ArgumentError(f"identifier is {identifier!r}: expected {' or '.join(_IDENTIFIERS)} and its bytes")
+                known = " or ".join(_IDENTIFIERS)
+                raise ArgumentError(f"identifier is {shortened(identifier)}: expected {known} and its bytes")
             if type(identifier[1]) is not bytes or len(identifier[1]) != 24:
-                raise ArgumentError(f"identifier is {identifier!r}: expected 24 bytes for {identifier[0]}")
+                raise ArgumentError(f"identifier is {shortened(identifier)}: expected 24 bytes for {identifier[0]}")
             self.identifier = identifier[1]
             self.identifier_offset = _FIELDS[identifier[0]][0]
         self.ranks = <unsigned char *> zeroed(len(self.names), 1)

@@ -128,8 +128,8 @@ def _tags(message: bytes) -> Iterator[_Tag]:
         yield _Tag((*around, match[2]), attributes, start, at)
         if not match[4]:
             around.append(match[2])
-    if around or not end:
-        _fail(f"the message ends before </{around[-1].decode(errors='replace') if around else 'message'}>", end)
+    if around:
+        _fail(f"the message ends before </{around[-1].decode(errors='replace')}>", end)
 
 
 _BINDING = re.compile(rb"<queue-binding((?:\s+" + _NAME + rb"\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*/?>")
@@ -183,6 +183,8 @@ class _Parsed(NamedTuple):
 
 def _parsed(message: bytes) -> _Parsed:
     tags = list(_tags(message))
+    if not tags:
+        _fail("the message ends before </message>", len(message))
     if tags[0].path != (b"message",):
         _fail(f"found the element {shortened(tags[0].path[0].decode(errors='replace'))}: expected a message", 0)
     found, parts = [], []

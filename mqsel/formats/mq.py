@@ -84,13 +84,12 @@ def encode(
     if not isinstance(ccsid, int) or ccsid not in layout.CCSIDS:
         raise unknown_ccsid(ccsid, layout.CCSIDS)
     if not isinstance(name_value_ccsid, int) or name_value_ccsid not in NAME_VALUE_CCSIDS:
-        raise ArgumentError(
-            f"name_value_ccsid is {name_value_ccsid!r}: expected {', '.join(map(str, NAME_VALUE_CCSIDS))}"
-        )
+        known = ", ".join(map(str, NAME_VALUE_CCSIDS))
+        raise ArgumentError(f"name_value_ccsid is {shortened(name_value_ccsid)}: expected {known}")
     fields = {field.name: field.default for field in layout.MQMD}
     unknown = mqmd.keys() - fields.keys() | mqmd.keys() & HIDDEN
     if unknown:
-        raise ArgumentError(f"the MQMD has no field {min(map(str, unknown))!r} to set")
+        raise ArgumentError(f"the MQMD has no field {min(map(shortened, unknown))} to set")
     mqmd, properties = _parted(mqmd, properties)
     fields |= {"Encoding": encoding, "CodedCharSetId": ccsid, **mqmd, "Version": version}
     for field in layout.MQMD:  # a header takes over those that describe the body, as they are
@@ -114,7 +113,7 @@ def encode(
     fields |= dict(zip(("Encoding", "CodedCharSetId", "Format"), following, strict=True))
     length = layout.MQMD_LENGTH_1 if version == 1 else layout.MQMD_LENGTH_2
     head = _structure("MQMD", layout.MQMD, fields, order, ccsid)[:length]
-    return b"".join([head, *reversed(chain), body])
+    return b"".join([head, *reversed(chain), bytes(body)])
 
 
 def _parted(mqmd: Mapping[str, Any], properties: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -176,9 +175,9 @@ _Tree = dict[str, Any]
 def _folders(properties: Mapping[str, Any]) -> list[str]:
     tree: _Tree = {}
     for name, given in properties.items():
-        named, value = given if isinstance(given, tuple) else (CLASS_NAMES.get(type(given)), given)
+        named, value = given if type(given) is tuple and len(given) == 2 else (CLASS_NAMES.get(type(given)), given)
         if not isinstance(name, str):
-            raise ArgumentError(f"the name of a property is a string, found {type(name).__name__}")
+            raise ArgumentError(f"the name of a property is a string, found {type_name(name)}")
         path, named, value = _place(name, named, value)
         node = tree
         for part in path[:-1]:
@@ -217,7 +216,7 @@ def _element(name: str, path: list[str], named: str | None, value: Any) -> tuple
     if row.kind in ("exact", "approximate"):
         value = row.python(value)
     if row.kind == "exact" and not row.range[0] <= value <= row.range[1]:
-        raise ArgumentError(f"property {name!r} is {value}: no {named}")
+        raise ArgumentError(f"property {name!r} is {shortened(value)}: no {named}")
     if row.kind == "approximate":
         text = repr(float(value))
         text = _NOT_FINITE.get(text, text)

@@ -96,4 +96,6 @@ def unknown_schema(name: str, schemas: Iterable[str]) -> ArgumentError:
 
 
 def unknown_type(name: str, found: object, types: Iterable[str]) -> ArgumentError:
-    return ArgumentError(f"'{name}' is declared {found!r}: there is no such type", hint=f"types are {', '.join(types)}")
+    return ArgumentError(
+        f"'{name}' is declared {shortened(found)}: there is no such type", hint=f"types are {', '.join(types)}"
+    )

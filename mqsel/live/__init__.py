@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from mqsel.errors import ArgumentError, QueueError, shortened
+from mqsel.errors import ArgumentError, QueueError, check_count, shortened
 from mqsel.files._splitters import Received
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.live.address import PASSWORD, Login, read_address
@@ -49,8 +49,8 @@ def browse(
     """
     if not isinstance(url, str):
         raise ArgumentError(f"the address is {shortened(url)}: expected a string")
-    if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise ArgumentError(f"limit is {limit!r}: expected a count of messages, or None")
+    if limit is not None:
+        check_count("limit", limit, "a count of messages, or None")
     address = read_address(url)
     if address.user and password is None:
         password = os.environ.get(PASSWORD)

@@ -274,7 +274,12 @@ class Queue:
         self.add(arrived(message, self._dialect))
 
     def add(self, item: Arrived) -> None:
-        """Put a message that was read already."""
+        """Put a message that was read already.
+
+        Raises: ArgumentError: it was not.
+        """
+        if not isinstance(item, Arrived):
+            raise ArgumentError(f"found {shortened(item)}: expected what arrived; put takes messages")
         with self._lock:
             if item.priority not in self._levels:
                 self._levels = dict(sorted({**self._levels, item.priority: _Level()}.items(), reverse=True))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
 
-from mqsel.errors import MQRC, ArgumentError, SelectorError, SelectorLimitError, type_name
+from mqsel.errors import MQRC, ArgumentError, SelectorError, SelectorLimitError, iterated, shortened, told, type_name
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Not, Or, children
@@ -83,7 +83,7 @@ def selection_type(text: str, dialect: Dialect | str = IBM_MQ, providers: Iterab
 
 def given_providers(providers: Any) -> tuple[Provider, ...]:
     """Return providers. Raises: ArgumentError: one is none."""
-    given = tuple(providers) if isinstance(providers, Iterable) else (providers,)
+    given = (*iterated(providers, "providers"),)
     for provider in given:
         if not callable(getattr(provider, "compile", None)):
             raise ArgumentError(f"a provider has a method compile: found a Python {type_name(provider)}")
@@ -107,7 +107,7 @@ def present(
         if not isinstance(complexity, Complexity):
             raise ArgumentError(f"complexity is a Complexity or None, found a Python {type_name(complexity)}")
         if not isinstance(complexity.tests, int) or not isinstance(complexity.nesting, int | None):
-            raise ArgumentError(f"{complexity} has no counts of tests and nesting")
+            raise ArgumentError(f"{shortened(complexity)} has no counts of tests and nesting")
     if isinstance(text, str) and not text.strip(_BLANKS):  # to the parsers of many products that is an error
         return Presented(SelectionType.NONE, None, _is_any)
     try:
@@ -121,9 +121,9 @@ def present(
             except SelectorError:
                 continue
         raise
-    if complexity is not None and (found := _too_complex(text, dialect, complexity)):
+    if complexity is not None and (found := _too_complex(text, dialect, complexity.tests, complexity.nesting)):
         message, hint = found
-        if not complexity.refuse:
+        if not told("refuse", complexity.refuse):
             warnings.warn(f"{message}; {hint}" if hint else message, ComplexSelectorWarning, stacklevel=3)
         else:
             reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE if for_subscription else MQRC.MQRC_SELECTOR_SYNTAX_ERROR
@@ -166,7 +166,7 @@ def same_selector(text: str, other: str, dialect: Dialect) -> bool:
 
 
 @functools.lru_cache(1024)
-def _too_complex(text: str, dialect: Dialect, complexity: Complexity) -> tuple[str, str | None] | None:
+def _too_complex(text: str, dialect: Dialect, most: int, deepest: int | None) -> tuple[str, str | None] | None:
     """Return what a selector has too much of, and what would help."""
     selector = read_selector(text, dialect)
     tests = selector.remarks().tests
@@ -175,13 +175,13 @@ def _too_complex(text: str, dialect: Dialect, complexity: Complexity) -> tuple[s
         below = max((depths[id(child)] for child in children(node)), default=0)
         depths[id(node)] = below + isinstance(node, (And, Or, Not))
     nesting = depths[id(selector.node)]
-    if tests > complexity.tests:
+    if tests > most:
         combined = combine(text, dialect)
         hint = None if combined == text else f"combine them with parentheses: {combined}"
-        return f"the selector has {tests} tests: IBM MQ may refuse more than {complexity.tests}", hint
-    if complexity.nesting is not None and nesting > complexity.nesting:
+        return f"the selector has {tests} tests: IBM MQ may refuse more than {most}", hint
+    if deepest is not None and nesting > deepest:
         hint = "join terms of one kind without parentheses: a AND b AND c"
-        return f"the selector nests {nesting} conditions: the limit is {complexity.nesting}", hint
+        return f"the selector nests {nesting} conditions: the limit is {deepest}", hint
     return None
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, ca
 
 from mqsel import formats
 from mqsel.columns._kernel import Kernel
-from mqsel.errors import ArgumentError, MqselError, SelectorError, shortened, type_name
+from mqsel.errors import ArgumentError, MqselError, SelectorError, check_count, shortened, told, type_name
 from mqsel.index._index import Index
 from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
 from mqsel.language.checker import MatchOption
@@ -109,7 +109,9 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         keep_text: bool = True,
     ) -> None:
         laid_out = None if schema is None else as_schema(schema)
-        self._hold(Contents(as_dialect(dialect), laid_out, bool(keep_text), [], None, Texts(), {}, {}, Index()))
+        self._hold(
+            Contents(as_dialect(dialect), laid_out, told("keep_text", keep_text), [], None, Texts(), {}, {}, Index())
+        )
         self.update(selectors)
 
     @classmethod
@@ -195,7 +197,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         for key, selector in pairs:
             try:
                 hash(key)
-            except TypeError as error:
+            except (TypeError, ValueError) as error:  # the latter of a memoryview
                 raise no_key(key) from error
             own.pop(key, None)
             if isinstance(selector, Matcher):
@@ -514,6 +516,8 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
         Raises: TooLargeError; SelectorError, ProgramError: a text of a damaged file.
         """
+        if most is not None:
+            check_count("most", most, "a count of selectors, or None")
         places = self._places
         keys = [*places]
         if most is not None and most < len(keys):

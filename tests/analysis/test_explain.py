@@ -14,7 +14,7 @@ from strategies import JMS_PRESETS
 
 import mqsel
 from mqsel import values
-from mqsel.analysis.explain import Explanation, Part
+from mqsel.analysis.explain import Explanation, Part, change
 from mqsel.errors import (
     ArgumentError,
     MqselError,
@@ -25,6 +25,7 @@ from mqsel.errors import (
 )
 from mqsel.language import nodes
 from mqsel.language.parser import parse
+from mqsel.logic.sets import has_value
 from mqsel.machine import _vm
 from mqsel.values import AND, NOT, OR, Float32, Int8, Truth
 
@@ -180,6 +181,14 @@ def test_explanations_compare_and_print() -> None:
     assert explanation != matcher.explain({"a": 1, "b": "y"})
     assert (len(lines), lines[0]) == (4, "TRUE: selected")
     assert math.isnan(mqsel.compile("a = 1").explain({"a": math.nan}).properties["a"][1])
+
+
+def test_a_long_selector_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What each of many parts needs is looked at once, and not again with each part before it."""
+    looked = [0]
+    monkeypatch.setattr(change, "has_value", lambda *pair: looked.__setitem__(0, looked[0] + 1) or has_value(*pair))
+    mqsel.compile(" AND ".join(f"(a{i} = 1 OR b{i} = 1)" for i in range(200)), dialect="JMS").explain({})
+    assert 200 < looked[0] < 4000
 
 
 def test_explain_of_wrong_values() -> None:

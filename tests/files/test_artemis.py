@@ -215,6 +215,13 @@ def test_damage(inside: str, error: str) -> None:
     assert isinstance(_slowly(message), dict) or "'p'" not in error
 
 
+@pytest.mark.parametrize("message", [b"", b" \n", b"<!-- x -->"])
+def test_no_message(message: bytes) -> None:
+    """What has no element is no message."""
+    with pytest.raises(DecodeError, match="the message ends before </message>"):
+        formats.decoder("artemis", ["p"])(message)
+
+
 def test_odd_layout() -> None:
     """Comments, other quotes, order and spacing are XML all the same; defaults are those of the importer."""
     message = b"""<message  priority = '7'><!-- x --><body/><queues></queues>

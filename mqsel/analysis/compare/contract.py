@@ -20,7 +20,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.analysis.explain.account import Held, take_column
 from mqsel.columns.lookup import column_of, laid_out, names_of, type_of
-from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError, iterated, quoted, shortened, type_name
+from mqsel.errors import (
+    ArgumentError,
+    FileError,
+    MqselError,
+    PropertyTypeError,
+    check_word,
+    iterated,
+    quoted,
+    shortened,
+    told,
+    type_name,
+)
+from mqsel.formats.amqp import NAMINGS
 from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import fault_of_json, plain, typed
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -177,7 +189,7 @@ class Contract:
         if properties is not None and not isinstance(properties, Mapping):
             raise ArgumentError(f"properties are {shortened(properties)}: expected a mapping of names")
         self.properties = {name: _property(name, one) for name, one in (properties or {}).items()}
-        self.others = others
+        self.others = told("others", others)
         self._sets: dict[tuple[str, str], tuple[Property | None, Values]] = {}
         self.selector: Selector | None = None
         if selector is not None and (text := as_text(selector)):
@@ -200,7 +212,7 @@ class Contract:
         seen = Observed()
         for message in iterated(messages, "an iterable of messages"):
             seen.take(message)
-        return seen.contract(values=values)
+        return seen.contract(values=told("values", values))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Contract:
@@ -208,9 +220,9 @@ class Contract:
 
         Raises: FileError: it cannot be read. ArgumentError: it is no contract.
         """
-        if not isinstance(path, (str, os.PathLike)):
+        name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+        if not isinstance(name, str):
             raise ArgumentError(f"the contract is {shortened(path)}: expected a path")
-        name = os.fspath(path)
         try:
             found = json.loads(Path(name).read_text(encoding="utf-8-sig"))
         except OSError as error:
@@ -318,6 +330,7 @@ class Contract:
 
     def breaches(self, message: Mapping[str, Any], naming: str = "mqi") -> list[Breach]:
         """Return how a message breaks the contract; nothing where it keeps it."""
+        check_word("naming", naming, NAMINGS)
         found = []
         held = {name: value for name, value in _held(message) if value is not None}
         names = {spellings(name, naming)[0]: value for name, value in held.items()}
@@ -331,7 +344,7 @@ class Contract:
             elif own is not None and not has_value(allowed, value):
                 kind = CLASS_NAMES[type(value)]
                 what = "value" if kind in (own.types or _TYPES) else "type"
-                shown = kind if what == "type" else quoted(value) if type(value) is str else str(plain(value))
+                shown = kind if what == "type" else quoted(value) if type(value) is str else shortened(plain(value))
                 found.append(Breach(name, what, f"{name} is {shown}: expected {own.words()}"))
         if self.selector is not None and not self._machine.matches(message):
             found.append(Breach("", "selector", "the selector of the contract is not TRUE"))

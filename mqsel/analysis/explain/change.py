@@ -147,6 +147,7 @@ class _Search:
         self.left = _SEARCHES * self.share
         self.subjects = {name: Identifier(name) for name in message}
         self.kept = max(1, min(_KEPT, math.isqrt(_JOINED // len(walk(selector.node, (And, Or, Not))))))
+        self.costs: dict[tuple[str, int], tuple[_Need, int | None]] = {}  # with the needs, which keep their ids
         self.order: list[tuple[Node, Truth]] = []  # what the parts are to be, each before its operands
         stack: list[tuple[Node, Truth]] = [(selector.node, Truth.TRUE)]
         while stack:
@@ -207,8 +208,16 @@ class _Search:
 
     def price(self, way: _Way) -> tuple[int, int]:
         """Count the properties that change, and how much: to another type is more than to another value."""
-        changed = self.changed(way)
-        return len(changed), sum(self.size(name, need) for name, need in changed.items())
+        costs = [self.cost(name, need) for name, need in way.items()]
+        sizes = [size for size in costs if size is not None]
+        return len(sizes), sum(sizes)
+
+    def cost(self, name: str, need: _Need) -> int | None:
+        """Return how much a need changes of a property; None for nothing. Of long selectors many ways share needs."""
+        key = name, id(need)
+        if key not in self.costs:
+            self.costs[key] = need, self.size(name, need) if self.changed({name: need}) else None
+        return self.costs[key][1]
 
     def changed(self, way: _Way) -> _Way:
         return {name: need for name, need in way.items() if need.tests or not need.takes(self.message[name])}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from mqsel.errors import ArgumentError, FileError, PropertyTypeError, check_word
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError, check_count, check_word, iterated
 from mqsel.files.framings import FORMATS
 from mqsel.files.opening import name_of
 from mqsel.files.parts import Named, listed_files
@@ -174,14 +174,13 @@ def filter(  # noqa: A001 (the word of Matcher)
     if format is not None:
         check_word("format", format, FORMATS)
     check_word("errors", errors, ("raise", "skip"))
-    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise ArgumentError(f"jobs is {jobs!r}: expected a count of processes, or None")
+    if jobs is not None:
+        check_count("jobs", jobs, "a count of processes, or None")
     declared = declared_types(types)
     if declared and format not in SCHEMAS:
         raise ArgumentError("types declare what records lost: expected the format of records with them")
     matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
     ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True)
-    is_many = isinstance(paths, Iterable) and not isinstance(paths, (str, bytes, os.PathLike))
-    given: Any = paths if is_many else [paths]
+    given: Any = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else iterated(paths, "a path, or paths")
     names = [name_of(name) for name in given]
     return Filtered(names, matcher, ask, format, cores() if jobs is None else jobs)
