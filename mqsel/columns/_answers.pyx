@@ -30,7 +30,7 @@ from importlib import import_module
 
 from mqsel.columns import wordings
 from mqsel.columns._kernel import TooLargeError
-from mqsel.columns.lookup import may_be_read
+from mqsel.columns.lookup import may_be_read, narrowed
 from mqsel.errors import ArgumentError, PropertyTypeError, UndocumentedError, shortened
 from mqsel.logic.formulas import NEVER, all_of, complement
 from mqsel.logic.normal import normal
@@ -417,6 +417,8 @@ cdef object answers(pyarrow, Machine machine, Plan plan, batch, tuple asked, thr
         places = places_in(machine, plan, batch.schema)
         if places[1] is not None:
             batch = batch.select(places[1])
+    else:
+        batch = narrowed(pyarrow, batch, machine.program.slots, core_of(machine.program.dialect).naming)
     for chunk in chunks(pyarrow, batch):
         try:
             columns = Batch(plan.names, chunk, places[2] if is_batch else None)
