@@ -476,19 +476,23 @@ AVX2 int words_bits_avx2(const uint8_t *indices, int width, int rows, uint64_t c
 
 /* Of a larger dictionary, in which one word alone has a 1, by indices of four bytes. */
 AVX2 int word_bits_avx2(const uint32_t *indices, int rows, uint64_t count, int64_t only, uint64_t *words, int ahead) {
-    uint32_t last[8] = {0}, most[8], top = 0;
-    uint8_t *bits = (uint8_t *) words;
+    uint32_t last[32] = {0}, most[8], top = 0, *bits = (uint32_t *) words;
     __m256i one = _mm256_set1_epi32((int) only), all = _mm256_setzero_si256();
     words[((rows + 63) >> 6) - 1] = 0;
-    for (int i = 0; i < rows; i += 8) {
+    for (int i = 0; i < rows; i += 32) {
         const uint32_t *from = indices + i;
-        if (rows - i < 8)
+        __m256i part[4];
+        if (rows - i < 32)
             from = memcpy(last, from, sizeof *from * (size_t) (rows - i));
         else if (ahead)
-            fetch_ahead(from + ahead, 32);
-        __m256i at = _mm256_loadu_si256((const __m256i *) from);
-        all = _mm256_max_epu32(all, at);
-        bits[i >> 3] = (uint8_t) _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(at, one)));
+            fetch_ahead(from + ahead, 128);
+        for (int k = 0; k < 4; k++) {
+            __m256i at = _mm256_loadu_si256((const __m256i *) (from + 8 * k));
+            all = _mm256_max_epu32(all, at);
+            part[k] = _mm256_cmpeq_epi32(at, one);
+        }
+        bits[i >> 5] = (uint32_t) _mm256_movemask_epi8(
+            IN_TURN(_mm256_packs_epi16(_mm256_packs_epi32(part[0], part[1]), _mm256_packs_epi32(part[2], part[3]))));
     }
     _mm256_storeu_si256((__m256i *) most, all);
     for (int k = 0; k < 8; k++) top = top > most[k] ? top : most[k];
