@@ -356,7 +356,7 @@ cdef int64_t words_test(
     ColumnBlock *reader, ValueSet *values, int64_t start, int rows, const uint8_t *everything, uint8_t *words
 ) noexcept nogil:
     """Test some words. Returns the place behind them, or DECLINED."""
-    if column_mask(reader, values, False, start, rows, everything, words + start) < 0:
+    if column_mask(reader, values, True, start, rows, everything, words + start) < 0:
         return DECLINED
     mask_settle(words + start, valid_rows(reader, start, rows), values.null, rows)
     return start + rows
