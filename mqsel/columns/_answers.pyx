@@ -11,13 +11,13 @@ Longer than 500 lines because the ways of answering share one plan, and the memo
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from mqsel.columns._arrow cimport ArrowArray, Batch, RowMessage, names_asked
 from mqsel.columns._columns cimport BLOCK, DECLINED
-from mqsel.columns._formulas cimport run_truths
+from mqsel.columns._formulas cimport run_alone, run_truths
 from mqsel.columns._kernel cimport AGAIN, BatchRun, Kernel, call_end
 from mqsel.machine._image cimport Image
 from mqsel.machine._vm cimport (
@@ -30,7 +30,7 @@ from importlib import import_module
 
 from mqsel.columns import wordings
 from mqsel.columns._kernel import TooLargeError
-from mqsel.columns.lookup import may_be_read
+from mqsel.columns.lookup import may_be_read, narrowed
 from mqsel.errors import PropertyTypeError, UndocumentedError, check_count
 from mqsel.logic.formulas import NEVER, all_of, complement
 from mqsel.logic.normal import normal
@@ -326,7 +326,7 @@ cdef int bits_by_kernel(Parts parts, int number) except -1:
                     rows = call.rows if call.rows < stop - start else <int> (stop - start)
                     status = run_truths(call, start, rows, by_null, parts.bits)
                     if status == 0:
-                        start += rows
+                        start = run_alone(call, start + rows, stop, <uint64_t *> parts.bits[0])
             if status == DECLINED:
                 bits_by_rows(parts.machine, parts.batch, parts.truths, start, start + rows, parts.bits)
                 start += rows
@@ -417,6 +417,8 @@ cdef object answers(pyarrow, Machine machine, Plan plan, batch, tuple asked, thr
         places = places_in(machine, plan, batch.schema)
         if places[1] is not None:
             batch = batch.select(places[1])
+    else:
+        batch = narrowed(pyarrow, batch, machine.program.slots, core_of(machine.program.dialect).naming)
     for chunk in chunks(pyarrow, batch):
         try:
             columns = Batch(plan.names, chunk, places[2] if is_batch else None)

@@ -46,7 +46,7 @@ cdef object reader_refusal(Column *column)
 cdef bint has_texts(int kind) noexcept nogil
 cdef size_t reader_room(Column *column) noexcept nogil
 cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexcept nogil
-cdef uint64_t *valid_words(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
+cdef const uint64_t *valid_words(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef uint8_t *valid_rows(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef int numbers_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef void integers_mask(const int64_t *numbers, ValueSet *values, int rows, uint8_t *mask) noexcept nogil
@@ -57,7 +57,7 @@ cdef int words_mask(
 cdef int texts_load(ColumnBlock *reader, int64_t start, int rows) noexcept nogil
 cdef void text_at(ColumnBlock *reader, int64_t row, const uint8_t **data, int64_t *size) noexcept nogil
 cdef bint dictionary_bits(
-    ColumnBlock *reader, int64_t only, uint64_t few, int64_t start, int rows, uint64_t *bits
+    ColumnBlock *reader, int64_t only, uint64_t few, int64_t start, int rows, uint64_t *bits, int ahead
 ) noexcept nogil
 cdef bint column_bits(ColumnBlock *reader, ValueSet *values, int64_t start, int rows, uint64_t *bits) noexcept nogil
 cdef int coded_bits(ColumnBlock *reader, const uint64_t *few, int64_t start, int rows, uint64_t *bits) noexcept nogil

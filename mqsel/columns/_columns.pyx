@@ -47,7 +47,9 @@ cdef extern from "_loops.h" nogil:
     int views_look_once(
         const uint8_t *views, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *bits, uint8_t *mask
     )
-    int words_bits(const void *, int width, int rows, uint64_t count, int64_t only, uint64_t few, uint64_t *words)
+    int words_bits(
+        const void *, int width, int rows, uint64_t count, int64_t only, uint64_t few, uint64_t *words, int ahead
+    )
     int within_bits(const int64_t *values, int rows, int64_t low, int64_t high, uint64_t *words)
     int views_bits(
         const uint8_t *, int rows, const uint64_t *kept, const uint64_t *key, uint64_t *seen, uint64_t *words
@@ -180,12 +182,16 @@ cdef void reader_start(ColumnBlock *reader, Column *column, uint8_t *room) noexc
         reader.valid = <uint8_t *> (reader.keys + BLOCK)
 
 
-cdef uint64_t *valid_words(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
+cdef const uint64_t *valid_words(ColumnBlock *reader, int64_t start, int rows) noexcept nogil:
     """Return a bit for each row with a value; NULL if all have one."""
     cdef int number
     cdef uint64_t[WORDS] other
+    cdef const uint8_t *words
     if reader.bitmap_count == 0:
         return NULL
+    words = reader.bitmaps[0] + (reader.bitmap_starts[0] + start) // 8
+    if reader.bitmap_count == 1 and (reader.bitmap_starts[0] | start | rows) & 63 == 0 and <size_t> words & 7 == 0:
+        return <const uint64_t *> words
     if reader.valid_block != start:
         reader.valid_block = start
         bits_of_bits(reader.validity, reader.bitmaps[0], reader.bitmap_starts[0] + start, rows)
@@ -349,12 +355,12 @@ cdef int words_mask(
 
 
 cdef bint dictionary_bits(
-    ColumnBlock *reader, int64_t only, uint64_t few, int64_t start, int rows, uint64_t *bits
+    ColumnBlock *reader, int64_t only, uint64_t few, int64_t start, int rows, uint64_t *bits, int ahead
 ) noexcept nogil:
     """Find the rows as bits at once, where one loop can, and return whether it did."""
     cdef const IntegerLoops *loops = &INTEGER_LOOPS[reader.column.index - INT8S]
     cdef uint64_t count = <uint64_t> reader.column.inner.rows
-    return words_bits(integers_at(reader, loops, start), loops.width, rows, count, only, few, bits)
+    return words_bits(integers_at(reader, loops, start), loops.width, rows, count, only, few, bits, ahead)
 
 
 # ---- texts -------------------------------------------------------------------------------------------------------

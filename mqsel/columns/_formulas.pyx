@@ -78,6 +78,7 @@ cdef enum:
     FEW_LEFT = 32            # a leaf looks at a row alone if less than one of so many is left
     LOOK = 16                # the cost of leaves between two looks at the clock
     LONGEST = 256            # blocks from one order of the children to the next
+    FAR = 1 << 20            # rows from one look at what else happens to the next
 
 # The outcomes of logic/normal.py in C.
 cdef int IS_LESS = _formulas.Compared.LESS
@@ -355,7 +356,7 @@ cdef int64_t words_test(
     ColumnBlock *reader, ValueSet *values, int64_t start, int rows, const uint8_t *everything, uint8_t *words
 ) noexcept nogil:
     """Test some words. Returns the place behind them, or DECLINED."""
-    if column_mask(reader, values, False, start, rows, everything, words + start) < 0:
+    if column_mask(reader, values, True, start, rows, everything, words + start) < 0:
         return DECLINED
     mask_settle(words + start, valid_rows(reader, start, rows), values.null, rows)
     return start + rows
@@ -382,7 +383,7 @@ cdef int run_leaf(
                 if status < 0:
                     return status
             trace = &call.traces[number]
-            if dictionary_bits(reader, trace.only, trace.few, start, rows, bits):
+            if dictionary_bits(reader, trace.only, trace.few, start, rows, bits, rows):
                 bits_finish(bits, valid_words(reader, start, rows), term.values.null, active, rows)
                 return 0
             if words_mask(reader, trace.words, trace.only, trace.few, start, rows, mask) < 0:
@@ -758,6 +759,30 @@ cdef int run_truths(BatchRun *call, int64_t start, int rows, int by_null, uint8_
             memset(bits[number] + start // 8, 0, (rows + 7) >> 3)
             is_any = True
     return 0
+
+
+cdef int64_t run_alone(BatchRun *call, int64_t start, int64_t stop, uint64_t *bits) noexcept nogil:
+    """Run a formula that is one test of the words of a dictionary over many rows at once, for which it was begun.
+
+    Columns that are read by turns are asked for ahead, this one comes by itself: 0.093 -> 0.06 ns a row.
+
+    Returns: the row before which all have their bits.
+    """
+    cdef Trace *trace = &call.traces[0]
+    cdef ColumnBlock *reader
+    cdef int rows = <int> min(stop - start, <int64_t> FAR) & ~63
+    if call.by_blocks or call.count != 1 or call.root_count != 1 or not trace.is_ready or rows == 0:
+        return start
+    reader = &call.readers[call.terms[0].slot]
+    if not dictionary_bits(reader, trace.only, trace.few, start, rows, bits + start // 64, 0):
+        call.by_blocks = True  # or all of them were read in vain for each
+        return start
+    stop = start + rows
+    while start < stop:
+        rows = <int> min(<int64_t> BLOCK, stop - start)
+        bits_finish(bits + start // 64, valid_words(reader, start, rows), call.terms[0].values.null, NULL, rows)
+        start += rows
+    return stop
 
 
 cdef bint nulls_among(BatchRun *call, int64_t start, int rows, uint64_t *bits) noexcept nogil:

@@ -121,6 +121,7 @@ cdef struct BatchRun:
     int rows                 # of a block
     int64_t turned           # when signals were looked at
     double work              # what a row took since the clock was looked at
+    bint by_blocks           # what could be run over many of them was tried, and has to be looked at
     bint strict              # texts are checked even where it does not matter which they are
     int64_t blocks           # that were run, those of the batches before too
     size_t size              # of the memory

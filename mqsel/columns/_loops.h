@@ -444,8 +444,9 @@ INLINE __m256i bytes_at(const uint8_t *from, int width) {
 }
 
 /* The same as bits, of few words: a byte is looked up as a byte of `few` and a bit of that. 1.4 -> 0.7 instructions a row.
-   Asks for the next block by the way. */
-INLINE int words_bits_of(const uint8_t *indices, int width, int rows, uint64_t count, uint64_t few, uint64_t *words) {
+   Asks for what stands `ahead` rows further on by the way, which is the next block, unless that is 0. */
+INLINE int words_bits_of(const uint8_t *indices, int width, int rows, uint64_t count, uint64_t few, uint64_t *words,
+                         int ahead) {
     uint8_t last[128] = {0}, most[32], top = 0;
     uint32_t *bits = (uint32_t *) words;
     __m256i all = _mm256_setzero_si256(), seven = _mm256_set1_epi8(7), table = _mm256_set1_epi64x((int64_t) few);
@@ -454,8 +455,8 @@ INLINE int words_bits_of(const uint8_t *indices, int width, int rows, uint64_t c
         const uint8_t *from = indices + width * i;
         if (rows - i < 32)
             from = memcpy(last, from, (size_t) (width * (rows - i)));
-        else
-            fetch_ahead(from + width * rows, 32 * width);
+        else if (ahead)
+            fetch_ahead(from + width * ahead, 32 * width);
         __m256i at = bytes_at(from, width), bit = _mm256_shuffle_epi8(BIT_OF, _mm256_and_si256(at, seven));
         all = _mm256_max_epu8(all, at);
         at = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(at, 3), seven));
@@ -466,27 +467,32 @@ INLINE int words_bits_of(const uint8_t *indices, int width, int rows, uint64_t c
     return top < count;
 }
 
-AVX2 int words_bits_avx2(const uint8_t *indices, int width, int rows, uint64_t count, uint64_t few, uint64_t *words) {
-    return width == 1 ? words_bits_of(indices, 1, rows, count, few, words)
-         : width == 2 ? words_bits_of(indices, 2, rows, count, few, words)
-                      : words_bits_of(indices, 4, rows, count, few, words);
+AVX2 int words_bits_avx2(const uint8_t *indices, int width, int rows, uint64_t count, uint64_t few, uint64_t *words,
+                         int ahead) {
+    return width == 1 ? words_bits_of(indices, 1, rows, count, few, words, ahead)
+         : width == 2 ? words_bits_of(indices, 2, rows, count, few, words, ahead)
+                      : words_bits_of(indices, 4, rows, count, few, words, ahead);
 }
 
 /* Of a larger dictionary, in which one word alone has a 1, by indices of four bytes. */
-AVX2 int word_bits_avx2(const uint32_t *indices, int rows, uint64_t count, int64_t only, uint64_t *words) {
-    uint32_t last[8] = {0}, most[8], top = 0;
-    uint8_t *bits = (uint8_t *) words;
+AVX2 int word_bits_avx2(const uint32_t *indices, int rows, uint64_t count, int64_t only, uint64_t *words, int ahead) {
+    uint32_t last[32] = {0}, most[8], top = 0, *bits = (uint32_t *) words;
     __m256i one = _mm256_set1_epi32((int) only), all = _mm256_setzero_si256();
     words[((rows + 63) >> 6) - 1] = 0;
-    for (int i = 0; i < rows; i += 8) {
+    for (int i = 0; i < rows; i += 32) {
         const uint32_t *from = indices + i;
-        if (rows - i < 8)
+        __m256i part[4];
+        if (rows - i < 32)
             from = memcpy(last, from, sizeof *from * (size_t) (rows - i));
-        else
-            fetch_ahead(from + rows, 32);
-        __m256i at = _mm256_loadu_si256((const __m256i *) from);
-        all = _mm256_max_epu32(all, at);
-        bits[i >> 3] = (uint8_t) _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(at, one)));
+        else if (ahead)
+            fetch_ahead(from + ahead, 128);
+        for (int k = 0; k < 4; k++) {
+            __m256i at = _mm256_loadu_si256((const __m256i *) (from + 8 * k));
+            all = _mm256_max_epu32(all, at);
+            part[k] = _mm256_cmpeq_epi32(at, one);
+        }
+        bits[i >> 5] = (uint32_t) _mm256_movemask_epi8(
+            IN_TURN(_mm256_packs_epi16(_mm256_packs_epi32(part[0], part[1]), _mm256_packs_epi32(part[2], part[3]))));
     }
     _mm256_storeu_si256((__m256i *) most, all);
     for (int k = 0; k < 8; k++) top = top > most[k] ? top : most[k];
@@ -558,10 +564,11 @@ AVX2 int views_bits_avx2(const uint8_t *views, int rows, const uint64_t *kept, c
 
 /* Whether the processor can, and all indices are of a word; `width` bytes have each. */
 UNUSED static int words_bits(const void *indices, int width, int rows, uint64_t count, int64_t only, uint64_t few,
-                             uint64_t *words) {
+                             uint64_t *words, int ahead) {
 #ifdef AVX2
-    if (HAS_AVX2 && count <= FEW_WORDS && width <= 4) return words_bits_avx2(indices, width, rows, count, few, words);
-    return HAS_AVX2 && only >= 0 && width == 4 && word_bits_avx2(indices, rows, count, only, words);
+    if (HAS_AVX2 && count <= FEW_WORDS && width <= 4)
+        return words_bits_avx2(indices, width, rows, count, few, words, ahead);
+    return HAS_AVX2 && only >= 0 && width == 4 && word_bits_avx2(indices, rows, count, only, words, ahead);
 #else
     return 0;
 #endif

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from mqsel.columns._answers import chunks, library
-from mqsel.columns.lookup import may_be_read
+from mqsel.columns.lookup import may_be_read, narrowed
 from mqsel.errors import PropertyTypeError, check_word
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def declared(
     check(decimals, timestamps)
     names = [*names]
     pyarrow = library("a meaning of decimals and timestamps")
-    parts = [pyarrow.array(chunk) for chunk in chunks(pyarrow, batch)]
+    parts = [pyarrow.array(chunk) for chunk in chunks(pyarrow, narrowed(pyarrow, batch, names, rules))]
     return pyarrow.chunked_array([_read(part, names, rules, "", decimals, timestamps) for part in parts])
 
 

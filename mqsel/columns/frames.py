@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mqsel.columns.lookup import PLAIN, may_be_read
+from mqsel.columns.lookup import PLAIN, kinds_of, may_be_read
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import ArgumentError, UndocumentedError, shortened_line, type_name
+from mqsel.errors import ArgumentError, MqselError, UndocumentedError, shortened_line, type_name
 
 
 class _Asked:
@@ -59,14 +59,21 @@ def select(frame: Any, match: Callable[[Any], Any], names: Iterable[str], rules:
 
     Raises: what *match* raises. ArgumentError: it is no frame. UndocumentedError: no document answers for some row.
     """
-    for kind in type(frame).__mro__:
-        library = kind.__module__.partition(".")[0].removeprefix("_")
-        if (library, kind.__name__) in FRAMES:
+    for kind in kinds_of(frame):
+        if kind in FRAMES:
             try:
                 import pyarrow  # noqa: F401, ICN001, PLC0415 (optional)
             except ImportError as error:
                 raise package_missing("select", "pyarrow", "arrow") from error
-            return FRAMES[library, kind.__name__](frame, _Asked(match, names, rules))
+            try:
+                return FRAMES[kind](frame, _Asked(match, names, rules))
+            except (MqselError, MemoryError):
+                raise
+            except Exception as error:
+                raise ArgumentError(
+                    f"{kind[0]} cannot select rows of this frame: {shortened_line(str(error))}",
+                    hint="match_batch returns which rows are selected",
+                ) from error
     raise ArgumentError(
         f"found a Python {type_name(frame)}: expected a frame of pyarrow, pandas, polars or duckdb",
         hint="mqsel.files.filter reads files" if isinstance(frame, str) else "for an iterable of messages use filter",
@@ -78,34 +85,22 @@ def _of_arrow(frame: Any, asked: _Asked) -> Any:
 
     mask = asked.mask(frame)
     views = pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW
-    try:
-        if not any(kind.id in views for kind in frame.schema.types):
-            return frame.filter(mask)
-        # pyarrow's filter takes no views.
-        named = ((field, PLAIN.get(str(field.type))) for field in frame.schema)
-        kept = [field.with_type(pa.type_for_alias(alias)) if alias else field for field, alias in named]
-        return frame.cast(pa.schema(kept, frame.schema.metadata)).filter(mask).cast(frame.schema)
-    except NotImplementedError as error:
-        raise ArgumentError(
-            f"pyarrow cannot select rows of this frame: {shortened_line(str(error))}",
-            hint="match_batch returns which rows are selected",
-        ) from error
+    if not any(kind.id in views for kind in frame.schema.types):
+        return frame.filter(mask)
+    # pyarrow's filter takes no views.
+    named = ((field, PLAIN.get(str(field.type))) for field in frame.schema)
+    kept = [field.with_type(pa.type_for_alias(alias)) if alias else field for field, alias in named]
+    return frame.cast(pa.schema(kept, frame.schema.metadata)).filter(mask).cast(frame.schema)
 
 
 def _of_pandas(frame: Any, asked: _Asked) -> Any:
-    places = asked.places(frame.columns)
-    # What is in the index is a column to Arrow, too.
-    is_read = bool(places) or bool(asked.places(frame.index.names))
-    mask = asked.mask(frame.iloc[:, places]) if is_read else asked.mask_of_nulls(len(frame))
-    return frame[mask.to_numpy(zero_copy_only=False)]
+    return frame[asked.mask(frame).to_numpy(zero_copy_only=False)]
 
 
 def _of_polars(frame: Any, asked: _Asked) -> Any:
     import polars  # noqa: ICN001, PLC0415 (there is a frame of it)
 
-    places = asked.places(frame.columns)
-    mask = asked.mask(frame[:, places]) if places else asked.mask_of_nulls(frame.height)
-    return frame.filter(polars.Series(mask, dtype=polars.Boolean))
+    return frame.filter(polars.Series(asked.mask(frame), dtype=polars.Boolean))
 
 
 def _of_lazy(frame: Any, asked: _Asked) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from mqsel.columns.wordings import not_a_batch
 from mqsel.names import by_casefold, folded, follow, spellings
 from mqsel.values import ARROW_READ
 
@@ -85,10 +86,51 @@ def may_be_read(columns: Iterable[object], names: Iterable[str], rules: str, bef
     """
     fold = str.casefold if rules == "folded" else str
     spelled = [fold(one) for name in names for one in spellings(name, rules)]
-    called = [fold(before + one) if isinstance(one, str) else "" for one in columns]
-    return [
-        place for place, name in enumerate(called) if name and any(f"{one}.".startswith(f"{name}.") for one in spelled)
-    ]
+    wanted = {one[:at] for one in spelled for at, letter in enumerate(f"{one}.") if at and letter == "."}
+    return [place for place, one in enumerate(columns) if isinstance(one, str) and fold(before + one) in wanted]
+
+
+def kinds_of(frame: object) -> list[tuple[str, str]]:
+    """List the classes that a frame is of: the library and the name of each."""
+    return [(kind.__module__.partition(".")[0].removeprefix("_"), kind.__name__) for kind in type(frame).__mro__]
+
+
+def narrowed(pyarrow: Any, frame: Any, names: Iterable[str] | None, rules: str) -> Any:
+    """Return what may be read of a frame of pandas or polars, which fail at columns nobody reads; or another frame.
+
+    Of pandas that is an index by its name, too, even a range.
+
+    Args:
+        names: of the properties; None for all columns.
+        rules: of names, see `mqsel.names.spellings`.
+
+    Raises: ArgumentError: Arrow does not take what is read.
+    """
+    if hasattr(frame, "__arrow_c_array__"):
+        return frame
+    kinds = kinds_of(frame)
+    is_pandas = ("pandas", "DataFrame") in kinds
+    if not is_pandas and (names is None or ("polars", "DataFrame") not in kinds):
+        return frame
+    try:
+        index = frame.index.names if is_pandas else ()
+        names = [one for one in (*frame.columns, *index) if isinstance(one, str)] if names is None else [*names]
+        places = may_be_read(frame.columns, names, rules)
+        has_index = bool(may_be_read(index, names, rules))
+        if not places and not has_index:  # without a column there are no rows
+            return pyarrow.table({"-": pyarrow.nulls(len(frame))})
+        if not is_pandas:
+            return frame[:, places]
+        frame = frame.iloc[:, places]
+        table = pyarrow.Table.from_pandas(frame, preserve_index=has_index)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise not_a_batch(frame, f"{type(error).__name__}: {error}") from error
+    for field, (_, column) in zip(table.schema, frame.items(), strict=False):  # then the index
+        if field.type == pyarrow.binary() and any(isinstance(one, str) for one in column):
+            raise not_a_batch(frame, f"column '{field.name}' has texts and bytes")  # Arrow makes all of them bytes
+    return table
 
 
 def column_of(batch: pa.StructArray, name: str, rules: str) -> pa.Array | None:

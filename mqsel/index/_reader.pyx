@@ -43,6 +43,7 @@ import functools
 from collections.abc import Iterable, Mapping
 
 from mqsel.columns._answers import chunks, library
+from mqsel.columns.lookup import narrowed
 from mqsel.errors import (
     ArgumentError, DecodeError, ProgramError, PropertyTypeError, UndocumentedError, iterated, shortened
 )
@@ -1054,6 +1055,12 @@ cdef Batch columns_read(MessageReader reader, chunk):
     return Batch(names_asked(list(table.shown), list(table.second), fold), chunk)
 
 
+cdef object chunks_read(pyarrow, MessageReader reader, batch):
+    """Return the chunks of what a batch has of it."""
+    names = (name for side in (reader.table.shown, reader.table.second) for name in side if name is not None)
+    return chunks(pyarrow, narrowed(pyarrow, batch, names, "folded"))
+
+
 def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> tuple:
     """Do what `SelectorSet.match_batch` says; places are positions, and nobody changes the set meanwhile.
 
@@ -1069,7 +1076,7 @@ def match_rows(MessageReader reader not None, batch, kernel_for, learn=None) -> 
     pyarrow = library("match_batch")
     found = []
     reason = "a batch of no rows"
-    for chunk in chunks(pyarrow, batch):
+    for chunk in chunks_read(pyarrow, reader, batch):
         try:
             columns = columns_read(reader, chunk)
             lists = DeliveryLists((<Batch> columns).rows)
@@ -1110,7 +1117,7 @@ def match_totals(MessageReader reader not None, batch, kernel_for) -> tuple:
     cdef int64_t number
     cdef int64_t *totals = <int64_t *> zeroed(reader.size + 1, sizeof(int64_t))
     try:
-        for chunk in chunks(library("why"), batch):
+        for chunk in chunks_read(library("why"), reader, batch):
             columns = columns_read(reader, chunk)
             rows += (<Batch> columns).rows
             lists = DeliveryLists((<Batch> columns).rows)

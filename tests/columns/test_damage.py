@@ -126,6 +126,26 @@ def test_damaged_columns(what: str) -> None:
     assert caught.value.index == 2 * row
 
 
+@pytest.mark.parametrize("text", ["s IS NULL", "s IS NOT NULL", "s = 5", "s = 'a'"])
+def test_damaged_words(text: str) -> None:
+    """A damaged word of a dictionary is an error of the first row that has it, also where any will do; else none."""
+    words = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.array([0, 1, 2], pa.int32()).buffers()[1], pa.py_buffer(b"a\xff")]
+    )
+    matcher = mqsel.compile(text)
+    for rows in (5, 50, 5000):
+        places = [int(row == rows - 2) for row in range(rows)]
+        for indices in (places, [0] * rows):
+            batch = pa.record_batch({"s": pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), words)})
+            for method in (matcher.match_batch, matcher.truth_batch):
+                if indices is places:
+                    with pytest.raises(PropertyTypeError, match="its text is not UTF-8") as caught:
+                        method(batch)
+                    assert caught.value.index == rows - 2
+                else:
+                    assert method(batch).to_pylist() == [text in ("s IS NOT NULL", "s = 'a'")] * rows
+
+
 @pytest.mark.parametrize("has_long", [False, True])
 def test_views_with_more_than_their_text(has_long: bool) -> None:
     """Behind a short text in a view may stand anything; the first bytes of a long one are those it points to."""

@@ -143,3 +143,56 @@ def test_rows_without_an_answer_are_an_error() -> None:
     matcher = mqsel.compile("color = 5", dialect=mqsel.AZURE_SERVICE_BUS)
     with pytest.raises(UndocumentedError, match="for 2 of 2 rows is undocumented"):
         matcher.select(pa.table({"color": ["red", "blue"]}))
+
+
+def _of_every_kind() -> list[tuple[str, Any]]:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    of_range = pandas.DataFrame({"d": list("abc")}, index=pandas.RangeIndex(1, 4, name="n"))
+    return [
+        ("objects of several types", pandas.DataFrame({"n": [1, 2, 3], "d": [1, "a", b"b"]})),
+        ("complex numbers", pandas.DataFrame({"n": [1, 2, 3], "d": [1j, 2j, 3j]})),
+        ("two columns of a name", pandas.DataFrame([[1, 0, 0], [2, 0, 0], [3, 0, 0]], columns=["n", "d", "d"])),
+        ("a range", of_range),
+        ("a level of an index", of_range.set_index("d", append=True)),
+        ("sparse", pandas.DataFrame({"n": [1, 2, 3], "d": pandas.arrays.SparseArray([0, 0, 1])})),
+        ("numbers of 128 bits", polars.DataFrame({"n": [1, 2, 3]}).with_columns(d=polars.lit(1, polars.Int128))),
+    ]
+
+
+@pytest.mark.parametrize("place", range(7))
+def test_columns_that_are_not_read_are_not_asked(place: int) -> None:
+    """No method fails at what Arrow does not take of a frame, where no selector reads it; indices are properties."""
+    what, frame = _of_every_kind()[place]
+    matcher = mqsel.compile("n >= 2")
+    assert matcher.match_batch(frame).to_pylist() == [False, True, True], what
+    assert matcher.match_batch(frame, decimals="double").to_pylist() == [False, True, True]
+    assert matcher.truth_batch(frame).to_pylist() == [False, True, True]
+    assert mqsel.SelectorSet({1: matcher}).match_batch(frame).to_pylist() == [[], [0], [0]]
+    assert len(matcher.select(frame)) == 2
+    assert mqsel.compile("missing IS NULL").match_batch(frame).to_pylist() == [True] * 3
+    if "range" in what or "index" in what:
+        assert matcher.why(frame).selected == 2
+
+
+def test_texts_and_bytes_in_a_column() -> None:
+    """Texts are no bytes, to a selector: a column of both is an error, as Arrow makes all of them bytes."""
+    pandas = pytest.importorskip("pandas")
+    assert mqsel.compile("n IS NULL").match_batch(pandas.DataFrame({"n": [None, b"a"]})).to_pylist() == [True, False]
+    with pytest.raises(ArgumentError, match="column 'n' has texts and bytes"):
+        mqsel.compile("n = 'a'").match_batch(pandas.DataFrame({"n": ["a", b"a"]}))
+
+
+def test_errors_of_a_library_become_ours() -> None:
+    """A frame whose rows its library cannot give is one error that says why, and what answers all the same."""
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    numpy, duckdb = pytest.importorskip("numpy"), pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    swapped = pandas.DataFrame({"n": [1, 2], "d": numpy.array([1, 2], numpy.dtype("i4").newbyteorder())})
+    for frame, says in (
+        (connection.sql("SELECT error('lost') AS n"), "duckdb cannot select rows of this frame: .*lost"),
+        (polars.LazyFrame({"n": [1]}).select("lost"), "polars cannot select rows of this frame: .*lost"),
+        (swapped, "pandas cannot select rows of this frame: "),
+    ):
+        with pytest.raises(ArgumentError, match=says) as caught:
+            mqsel.compile("n = 1").select(frame)
+        assert caught.value.hint

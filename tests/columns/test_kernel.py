@@ -317,7 +317,7 @@ def test_dictionaries_of_all_sizes(form: str, count: int) -> None:
     if count > 127 and form == "int8":
         pytest.skip("so many words have no index of one byte")
     rng = random.Random(f"{form} {count}")
-    places = [rng.choice([0, count // 2, count - 1, rng.randrange(count)]) for _ in range(3000)]
+    places = [rng.choice([0, count // 2, count - 1, rng.randrange(count)]) for _ in range(3 * BLOCK + 77)]
     here = [rng.random() < 0.9 for _ in places]
     wild = [place if one else rng.choice([0, count, 127]) for place, one in zip(places, here, strict=True)]
     listed = [f"w{place}" for place in range(count)]
@@ -335,6 +335,21 @@ def test_dictionaries_of_all_sizes(form: str, count: int) -> None:
         ):
             want = [listed[place] in chosen if one else None for place, one in zip(places, here, strict=True)]
             assert truths(compiled(text), batch) == want, text
+            for part in (slice(None), slice(3, None), slice(64, 3 * BLOCK)):
+                assert compiled(text).match_batch(batch[part]).to_pylist() == [one is True for one in want[part]], text
+        missing = [not one for one in here]
+        assert compiled("s IS NULL").match_batch(batch).to_pylist() == missing
+
+
+@pytest.mark.parametrize("form", sorted(INDICES))
+def test_an_index_outside_behind_the_first_block(form: str) -> None:
+    """A row that has a value, and no word of the dictionary, is named, wherever it stands."""
+    for row in (BLOCK + 5, 3 * BLOCK + 70):
+        indices = [place == row for place in range(3 * BLOCK + 77)]
+        words = pa.DictionaryArray.from_arrays(pa.array(indices).cast(getattr(pa, form)()), ["w0"], safe=False)
+        with pytest.raises(PropertyTypeError, match="an index lies outside its dictionary") as caught:
+            compiled("s = 'w0'").match_batch(batch_of(s=words))
+        assert caught.value.index == row
 
 
 def test_intervals_of_int64() -> None:

@@ -21,7 +21,7 @@ from mqsel.analysis.explain.near import near_names
 from mqsel.columns import wordings
 from mqsel.columns._answers import chunks, library
 from mqsel.columns._kernel import Kernel, TooLargeError
-from mqsel.columns.lookup import column_of, laid_out, names_of, present, type_of
+from mqsel.columns.lookup import column_of, laid_out, names_of, narrowed, present, type_of
 from mqsel.errors import MqselError
 from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader, match_rows, match_totals
@@ -476,7 +476,7 @@ class Profiler:
         """
         pyarrow = library("why, of a batch,")
         try:
-            for batch in chunks(pyarrow, batches):
+            for batch in chunks(pyarrow, narrowed(pyarrow, batches, None, self._rules)):
                 self.take_batch(pyarrow.array(batch))
         except (MqselError, MemoryError):
             raise
