@@ -25,7 +25,7 @@ from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.planning import arrow_layout, check_batches, plan, warn
 from mqsel.spark.profiling import refuse_streams
 from mqsel.spark.raw import MessageColumn, inspected, message_text, where
-from mqsel.spark.ship import as_utf8, groups, guard
+from mqsel.spark.ship import as_utf8, carried, groups
 from mqsel.values import TYPES
 
 if TYPE_CHECKING:
@@ -115,7 +115,9 @@ def changes(
         messages += seen
         for is_gained in (True, False):
             counts[is_gained] += each[is_gained]
-            examples[is_gained] += [(one if raw is None else _inspected(one, raw[1]), "", "") for one in few[is_gained]]
+            for one in few[is_gained]:
+                whole = one if raw is None else {p.name: p.value for p in inspected(one, raw[1].options()).rows}
+                examples[is_gained].append((whole, "", ""))
     known = [taken(one, IBM_MQ if dialect is None else dialect) for one in (old, new)]
     contract = contract_of(given, known[1].selector.dialect)
     shown = {is_gained: many[:EXAMPLES] for is_gained, many in examples.items()}
@@ -123,14 +125,6 @@ def changes(
 
 
 _SIDES = ("old", "new")
-
-
-def _inspected(message: bytes, held: MessageColumn) -> dict[str, Any]:
-    """Return all properties of a message.
-
-    Raises: DecodeError.
-    """
-    return {one.name: one.value for one in inspected(message, held.options()).rows}
 
 
 def _sources(rows: DataFrame, held: Layout) -> Iterator[PropertySource]:
@@ -166,21 +160,16 @@ def _sources(rows: DataFrame, held: Layout) -> Iterator[PropertySource]:
 
 def _gathered(frame: DataFrame, task: str, said: str) -> Iterator[Any]:
     """Run a function of this module over each partition; yield what they return, in the order of partitions."""
-    check = guard()
-    name = f"mqsel.spark.archive:{task}"
-
-    def gather(batches):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-        check()
-        import pickle  # noqa: PLC0415 (travels by value)
-        import pkgutil  # noqa: PLC0415
-
-        import pyarrow as pa  # noqa: PLC0415
-
-        found = pickle.dumps(pkgutil.resolve_name(name)(said, batches))
-        yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], ["found"])
-
-    for row in frame.mapInArrow(gather, "found binary").collect():
+    for row in frame.mapInArrow(carried("mqsel.spark.archive:pickled", task, said), "found binary").collect():
         yield pickle.loads(row[0])  # noqa: S301 (from our own workers)
+
+
+def pickled(task: str, said: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what a function of this module returns."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    found = pickle.dumps(globals()[task](said, batches))
+    yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], ["found"])
 
 
 def rows(layout: str, batches: Iterable[pa.RecordBatch]) -> Observed:

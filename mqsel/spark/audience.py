@@ -6,7 +6,7 @@ Both run one job and give DataFrames with a row for each key. Follows spark §13
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from mqsel.spark.planning import arrow_layout, warn
 from mqsel.spark.profiling import refuse_streams, state_of
 from mqsel.spark.raw import MessageColumn, where
 from mqsel.spark.route import Selectors, as_set, key_type, planned, sources_of
-from mqsel.spark.ship import groups, guard, read_anyhow, table
+from mqsel.spark.ship import carried, groups, read_anyhow, table
 from mqsel.values import Truth
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def profile_set(
     present = [F.expr(f"({state_of(one)}) = 0").alias(f"p{number}") for number, one in enumerate(sources)]
     held = rows.select(*[F.expr(text).alias(f"c{number}") for number, text in enumerate(texts)], *present)
     options = json.dumps({"layout": layout, "columns": len(texts)})
-    function = _counting(sets.shipped(made, rows.sparkSession), options)
+    function = carried("mqsel.spark.audience:counts", sets.shipped(made, rows.sparkSession), options)
     sums = [F.sum(name).alias(name) for name in COUNTED]
     schema = ", ".join(f"{name} bigint" for name in ("place", *COUNTED))
     counted = held.mapInArrow(function, schema).groupBy("place").agg(*sums).collect()
@@ -186,19 +186,6 @@ def profile_set(
 
 COUNTED = ("selected", "unknown", "mismatched")
 ALL_ROWS = -1  # the place under which rows are counted; those that have a property, below it
-
-
-def _counting(held: bytes, options: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function that travels: it counts for each batch `place` and `COUNTED`."""
-    check = guard()
-
-    def count(batches):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-        check()
-        from mqsel.spark.audience import counts  # noqa: PLC0415 (travels by value)
-
-        return counts(held, options, batches)
-
-    return count
 
 
 @lru_cache(1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -124,12 +124,6 @@ def final(made: Condition) -> str:
     return f"({made.readable}) AND {made.bound}" if made.bound and _strength(made.sql) == _OR else made.sql
 
 
-def joined(conjuncts: Iterable[str]) -> str:
-    """Join the texts of conditions by AND."""
-    texts = list(conjuncts)
-    return texts[0] if len(texts) == 1 else " AND ".join([_at(text, _AND) for text in texts])
-
-
 # ---- texts -----------------------------------------------------------------------------------------------------------
 
 UNKNOWN = "CAST(NULL AS BOOLEAN)"
@@ -177,8 +171,8 @@ def _either(*texts: str) -> str:
     return "true" if "true" in kept else kept[0] if len(kept) == 1 else " OR ".join(kept)
 
 
-def _both(*texts: str) -> str:
-    """Join texts that are never NULL by AND; an empty one is true."""
+def both(*texts: str) -> str:
+    """Join texts by AND; an empty one is true."""
     kept = list(dict.fromkeys(text for text in texts if text))
     return kept[0] if len(kept) == 1 else " AND ".join([_at(text, _AND) for text in kept])
 
@@ -236,7 +230,7 @@ def _is_not_null(*values: _Value) -> str:
     """Return the text of whether none of *values* is NULL; empty where none can be."""
     if any(value.type == "null" for value in values):
         return "false"
-    return _both(*[f"{_at(text, _PRIMARY)} IS NOT NULL" for value in values for text in value.nulls])
+    return both(*[f"{_at(text, _PRIMARY)} IS NOT NULL" for value in values for text in value.nulls])
 
 
 def _settled(answer: str, *values: _Value) -> str:
@@ -315,7 +309,7 @@ def _divided(operator: str, left: _Value, right: _Value, promoted: str) -> tuple
     if over is not None and over != -1:
         return f"({dividend} {'div' if operator == '/' else operator} {_long(int(over))})", ""
     divisor = right.text if promoted == "int64" and right.type == "int64" else f"CAST({right.text} AS BIGINT)"
-    missing = "" if over else f"coalesce({_both(f'{divisor} = 0L', _is_not_null(left))}, false)"
+    missing = "" if over else f"coalesce({both(f'{divisor} = 0L', _is_not_null(left))}, false)"
     if operator == "%":  # of -1 it is zero: nothing overflows
         found = f"({dividend} % (CASE WHEN {divisor} <> 0L THEN {divisor} END))"
         return _wrapped_int(found) if promoted == "int32" else found, missing
@@ -436,7 +430,7 @@ def _mismatch(other: Truth, *values: _Value, err: str = "") -> Condition:
     """Write what a test is where types differ, *other*, and UNKNOWN where a value is NULL."""
     if any(value.type == "null" for value in values):
         return Condition(UNKNOWN, err)
-    differ = _both(_is_not_null(*values), err and _negated(err)) or "true"
+    differ = both(_is_not_null(*values), err and _negated(err)) or "true"
     if other is Truth.UNKNOWN:
         return Condition(UNKNOWN, err, mismatch=differ)
     if other is Truth.ERR:
@@ -535,19 +529,19 @@ class _Translator:
         for one in reversed(operands):
             if one.err:
                 # What is behind is reached where neither it nor what follows is decisive.
-                reached = err and _both(self.open(written([one, *waiting[::-1]]), is_and=is_and), err)
+                reached = err and both(self.open(written([one, *waiting[::-1]]), is_and=is_and), err)
                 err = _either(one.err, reached)
                 waiting = []
             elif err:
                 waiting.append(one)
         if err and waiting:
-            err = _both(self.open(written(waiting[::-1]), is_and=is_and), err)
+            err = both(self.open(written(waiting[::-1]), is_and=is_and), err)
         bound = next((one.bound for one in operands if one.bound), "")
         readable = together([one.readable or one.sql for one in operands]) if bound else ""
         mismatch = ""
         for one in reversed(operands) if self.has_types else ():
             if mismatch:
-                mismatch = _both(self.open(one.sql, is_and=is_and), one.err and _negated(one.err), mismatch)
+                mismatch = both(self.open(one.sql, is_and=is_and), one.err and _negated(one.err), mismatch)
             mismatch = _either(one.mismatch, mismatch)
         return Condition(written(operands), err, readable, bound, mismatch)
 
@@ -580,7 +574,7 @@ class _Translator:
                     made = f"{column} {'<>' if negated else '='} {texts[0]}"
                 else:
                     made = f"{column} {'NOT ' if negated else ''}IN ({', '.join(texts)})"
-                return Condition(made if negated else _both(_asked(value, texts), made), "")
+                return Condition(made if negated else both(_asked(value, texts), made), "")
             case IsNull(negated, identifier):
                 value = self.value(identifier)
                 if value.type == "null":
@@ -591,7 +585,7 @@ class _Translator:
     def compare(self, operator: str, left: _Value, right: _Value, other: Truth) -> Condition:
         made = self.compared(operator, left, right, other)
         # What is on the left is computed first.
-        behind = right.mismatch and _both(left.err and _negated(left.err), right.mismatch)
+        behind = right.mismatch and both(left.err and _negated(left.err), right.mismatch)
         return made._replace(mismatch=_either(left.mismatch, behind, made.mismatch))
 
     def compared(self, operator: str, left: _Value, right: _Value, other: Truth) -> Condition:
@@ -611,7 +605,7 @@ class _Translator:
                 texts = [one.sql if one.literal is not None else _readable(one.sql, *said) for one in (left, right)]
                 pairs = ((left, right), (right, left)) if operator == "=" else ()
                 asked = [_asked(one, [other.sql]) for one, other in pairs if other.literal is not None]
-                return Condition(_both(*asked, f"{_at(texts[0], _PRIMARY)} {operator} {_at(texts[1], _PRIMARY)}"), err)
+                return Condition(both(*asked, f"{_at(texts[0], _PRIMARY)} {operator} {_at(texts[1], _PRIMARY)}"), err)
             return Condition(f"{_at(left.sql, _PRIMARY)} {operator} {_at(right.sql, _PRIMARY)}", err)
         return _mismatch(other, left, right, err=err)
 
@@ -656,7 +650,7 @@ class _Translator:
             low, high = math.floor(lowest * steps.units[0]) - 1, math.ceil(highest * steps.units[0]) + 1
             ends = [(">=", low)] * (operator in ("=", ">", ">=")) + [("<=", high)] * (operator in ("=", "<", "<="))
             tests = [f"{steps.sql} {sign} {steps.constant(end)}" for sign, end in ends if steps.constant(end)]
-            return Condition(joined([made.sql, *tests]), "")
+            return Condition(both(made.sql, *tests), "")
         if isinstance(number, float):
             if not abs(number) < 1 << 53:
                 return made
@@ -683,7 +677,7 @@ class _Translator:
         if steps.read is None:
             return Condition(text, "")
         first, last = map(steps.constant, steps.read)
-        return Condition(joined([made.sql, _either(text, f"{steps.sql} < {first}", f"{steps.sql} > {last}")]), "")
+        return Condition(both(made.sql, _either(text, f"{steps.sql} < {first}", f"{steps.sql} > {last}")), "")
 
     def column_and_literal(
         self, operator: str, column: str, literal: _Value, promoted: str, *, is_known: bool
@@ -727,13 +721,13 @@ class _Translator:
         present = _is_not_null(*values)
         late = compared(*[value._replace(err="") for value in values]).err
         fault = _either(*[value.err for value in values])
-        err = _either(fault, late and _both(present, late))
-        mismatch = made.mismatch and _both(present, fault and _negated(fault), made.mismatch)
+        err = _either(fault, late and both(present, late))
+        mismatch = made.mismatch and both(present, fault and _negated(fault), made.mismatch)
         if not present:
             return made._replace(err=err, mismatch=mismatch)
 
         def settled(text: str) -> str:
-            return _either(_is_null(*values), text) if node.negated else _both(present, text)
+            return _either(_is_null(*values), text) if node.negated else both(present, text)
 
         return Condition(settled(made.sql), err, made.readable and settled(made.readable), made.bound, mismatch)
 

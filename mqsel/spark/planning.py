@@ -51,7 +51,7 @@ from mqsel.spark.columns import (
     text_literal,
     type_text,
 )
-from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, condition, final, joined, tests
+from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, both, condition, final, tests
 from mqsel.spark.raw import (
     MessageColumn,
     message_call,
@@ -211,7 +211,7 @@ def plan(
         whole.dialect,
         "native" if rest is None else "arrow",
         tuple(why),
-        joined(native) if native else "true" if rest is None else "",
+        both(*native) or ("true" if rest is None else ""),
         "" if rest is None else unparse(rest.node) if native else whole.text,
         rest,
         tuple(sources.values()),
@@ -322,13 +322,13 @@ def _in_order(conditions: list[str]) -> list[str]:
     if len(conditions) < 2:
         return conditions
     first, *others = conditions
-    return [first, f"CASE WHEN {first} THEN {joined(_in_order(others))} END"]
+    return [first, f"CASE WHEN {first} THEN {both(*_in_order(others))} END"]
 
 
 def native_text(selector: Selector, sources: Mapping[str, PropertySource]) -> tuple[str, str]:
     """Write a selector as one expression. Returns: its text, and why it has none."""
     native, rest, why = _divided(selector, sources, None)
-    return ("", ": ".join(why[0])) if rest is not None else (joined(native) if native else "true", "")
+    return ("", ": ".join(why[0])) if rest is not None else (both(*native) or "true", "")
 
 
 def surprises(
@@ -559,7 +559,7 @@ def register(
     if call is not None:
         spark.udf.register(f"{name}__arrow", call.function)
         conjuncts.append(f"{name}__arrow({', '.join(call.arguments)})")
-    body = joined(conjuncts)
+    body = both(*conjuncts)
     read = set(_QUOTED.findall(body))
     fields = [field for field in schema.fields if identifier(field.name) in read]
     typed = [f"{identifier(field.name)} {type_text(field.dataType)} DEFAULT NULL" for field in fields]

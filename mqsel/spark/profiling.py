@@ -7,7 +7,6 @@ have, are of the first rows, read before. Every row is counted once for each par
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,11 +26,9 @@ from mqsel.analysis.explain.account import (
     TRUE,
     UNKNOWN,
     Held,
-    Outcomes,
     Profiler,
     code_of,
     counts_types,
-    outcomes_of_parts,
     parts_of,
 )
 from mqsel.analysis.explain.near import near_names
@@ -42,8 +39,6 @@ from mqsel.language.dialect import Dialect
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.compiler import lower
-from mqsel.machine.origin import selector_of
-from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.native import Condition, NoTranslation, condition
@@ -55,6 +50,7 @@ from mqsel.spark.raw import (
     message_outcomes,
     message_sources,
     message_text,
+    parts_asked,
     where,
 )
 from mqsel.spark.ship import arrow_call, by_types, read_anyhow
@@ -330,11 +326,6 @@ def _counted_states(source: PropertySource) -> _Counted:
     return is_present | {_UNREAD: f"count_if({source.sql} IS NULL AND {source.raw} IS NOT NULL)"}
 
 
-@functools.lru_cache(64)
-def _outcomes_of(program: bytes) -> Outcomes:
-    return outcomes_of_parts(selector_of(Program.from_bytes(program)))
-
-
 def outcomes(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.StructArray:
     """Find what the parts of a selector are for each row of a batch, on an executor.
 
@@ -342,7 +333,7 @@ def outcomes(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.Str
 
     Returns: a struct of numbers, as `Outcomes.rows`.
     """
-    rows = _outcomes_of(program).rows
+    rows = parts_asked(program).rows
     return read_anyhow(lambda readable: by_types(rows, json.loads(layout), readable), columns)
 
 

@@ -32,7 +32,7 @@ from mqsel.matcher import Matcher, rule_of_names
 from mqsel.names import DESCRIPTOR, MQMD_TYPES, look_up
 from mqsel.spark import wordings
 from mqsel.spark.columns import SPARK_TYPES, Layout, Place, PropertySource, PropertySources, as_layout, known_types
-from mqsel.spark.ship import Call, arrow_call
+from mqsel.spark.ship import Call, arrow_call, options_of
 from mqsel.values import Float32
 
 if TYPE_CHECKING:
@@ -207,24 +207,18 @@ def _loaded(program: bytes) -> Matcher:
     return Matcher(Program.from_bytes(program))
 
 
-@functools.lru_cache(64)
-def _read(options: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(options)
-    return found
-
-
 # Decoders are made anew for each batch: one is not for two threads.
 
 
 def _decoder(matcher: Matcher, options: str) -> Decoder:
     """Return what reads for a matcher."""
-    chosen = _read(options)
+    chosen = options_of(options)
     return matcher.decoder(chosen["format"], **chosen["decoder"])
 
 
 def _decoder_of(names: Sequence[str], dialect: Dialect, options: str) -> Decoder:
     """Return what reads properties, whoever takes them."""
-    chosen = _read(options)
+    chosen = options_of(options)
     own, row = chosen["decoder"], FORMATS[chosen["format"]]
     if row.has_mqmd:
         own = {**own, "invalid_names": rule_of_names(dialect, own["invalid_names"])}
@@ -241,7 +235,7 @@ def inspected(message: bytes, options: str) -> Inspection:
 
     Raises: DecodeError.
     """
-    chosen = _read(options)
+    chosen = options_of(options)
     if chosen["format"] != "mq":
         return FORMATS[chosen["format"]].inspect(message, {})
     return inspect(message, strip=chosen["decoder"]["strip"], ccsid=chosen["decoder"]["ccsid"])
@@ -278,7 +272,7 @@ def truths(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Bool
     import pyarrow as pa  # noqa: PLC0415 (optional)
     import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
 
-    matcher, chosen = _loaded(program), _read(options)
+    matcher, chosen = _loaded(program), options_of(options)
     reader = _decoder(matcher, options)
     given = _messages.truths([matcher], reader, _messages_of(columns[0]), raising=chosen["raising"])
     numbers = pa.Array.from_buffers(pa.uint8(), len(given), [None, pa.py_buffer(given)])
@@ -290,7 +284,8 @@ _THERE, _MISSING, _UNREADABLE = range(3)
 
 
 @functools.lru_cache(64)
-def _outcomes_of(program: bytes) -> Outcomes:
+def parts_asked(program: bytes) -> Outcomes:
+    """Return what asks the parts of a selector."""
     return outcomes_of_parts(selector_of(_loaded(program).program))
 
 
@@ -302,8 +297,8 @@ def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Li
     """
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    matcher, chosen = _loaded(program), _read(options)
-    names, asked = chosen["names"], _outcomes_of(program)
+    matcher, chosen = _loaded(program), options_of(options)
+    names, asked = chosen["names"], parts_asked(program)
     reader = _decoder_of(names, matcher.dialect, options)
     own = None if matcher.match_option is None else _decoder(matcher, options)
     found: list[list[int]] = []
@@ -377,7 +372,7 @@ def values(_program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Str
     """
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    chosen = _read(options)
+    chosen = options_of(options)
     types: dict[str, str] = chosen["types"]
     # A name that is not allowed spoils no other property: only selectors do without the message.
     reader = _decoder_of(tuple(types), mqsel.JMS, options)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import pickle
 import tempfile
@@ -24,7 +23,7 @@ from mqsel.errors import DecodeError, UndocumentedError
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.sections import MAGIC
 from mqsel.sets.set import SelectorSet
-from mqsel.spark.ship import by_types, read_anyhow
+from mqsel.spark.ship import by_types, options_of, read_anyhow
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -134,12 +133,6 @@ def _lists(held: bytes) -> pa.DataType:
     return pa.list_(pa.field("element", _keys(held).type, nullable=False))
 
 
-@functools.lru_cache(64)
-def _read(options: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(options)
-    return found
-
-
 def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
     """Return for each row of a batch the keys of the selectors that select it.
 
@@ -149,7 +142,7 @@ def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.L
     """
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    chosen = _read(options)
+    chosen = options_of(options)
     selectors, layout = opened(held), chosen["layout"]
     answer = functools.partial(selectors.match_batch, now=chosen["now"])
     places = read_anyhow(lambda one: by_types(answer, layout, one), columns)
@@ -161,7 +154,7 @@ def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> 
     """Return for each raw message of a batch the keys of the selectors that select it: none where it cannot be read."""
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
-    chosen = _read(options)
+    chosen = options_of(options)
     selectors = opened(held)
     decode = selectors.decoder(chosen["format"], **chosen["decoder"])
     found: list[list[Any] | None] = []

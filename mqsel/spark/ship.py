@@ -59,6 +59,23 @@ def guard() -> Callable[[], None]:
     return check
 
 
+def carried(task: str, *held: bytes | str) -> Callable[..., Any]:
+    """Return a function that travels by value, and calls on a worker the one that is named *task*, as module:name.
+
+    Args:
+        held: what that is called with, before what the function itself is called with.
+    """
+    check = guard()
+
+    def call(*given):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202
+        check()
+        import pkgutil  # noqa: PLC0415 (travels by value)
+
+        return pkgutil.resolve_name(task)(*held, *given)
+
+    return call
+
+
 def arrow_function(program: bytes, layout: str, task: str = "mqsel.spark.ship:evaluate") -> Callable[..., pa.Array]:
     """Return the function that an Arrow UDF runs on the executors.
 
@@ -72,13 +89,10 @@ def arrow_function(program: bytes, layout: str, task: str = "mqsel.spark.ship:ev
     except ImportError as error:
         raise wordings.package_missing("the Arrow strategy", "pyarrow", "spark") from error
 
-    check = guard()
+    call = carried(task, program, layout)
 
     def truth(*columns):  # type: ignore[no-untyped-def]  # noqa: ANN002, ANN202
-        check()
-        import pkgutil  # noqa: PLC0415 (travels by value)
-
-        return pkgutil.resolve_name(task)(program, layout, columns)
+        return call(columns)
 
     # Spark takes from these what kind of function it is; the text of an annotation would not do for a nested one.
     truth.__annotations__ = {"columns": pa.Array, "return": pa.Array}
@@ -123,6 +137,13 @@ def arrow_call(
     if not hasattr(F, "arrow_udf"):
         raise old_spark(what, "4.1", "select from an RDD instead: df.rdd.mapPartitions(matcher.filter)")
     return Call(F.arrow_udf(arrow_function(program, layout, task), returned), tuple(arguments))
+
+
+@functools.lru_cache(64)
+def options_of(text: str) -> dict[str, Any]:
+    """Read what a driver has written as JSON for its functions."""
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 @functools.lru_cache(64)

@@ -36,7 +36,7 @@ from mqsel.sets.set import SelectorSet
 from mqsel.spark import wordings
 from mqsel.spark.columns import SPARK_TYPES, identifier, is_writable
 from mqsel.spark.sets import is_saved
-from mqsel.spark.ship import guard
+from mqsel.spark.ship import carried
 from mqsel.values import TYPE_NAMES, TYPES
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class DataSource(SparkDataSource):
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _arrival(), (dict(self.options), None, False)
+        return carried(_ARRIVED), (dict(self.options), None, False)
 
 
 def _is_empty(path: str) -> bool:
@@ -256,16 +256,7 @@ def _read_text(text: str | None, type_name: str) -> Any:
 _READERS = readers("hex")
 
 
-def _arrival() -> Callable[..., Any]:
-    check = guard()
-
-    def arrive(options, schema, is_stream):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-        check()
-        from mqsel.spark.source import arrived  # noqa: PLC0415 (travels by value)
-
-        return arrived(options, schema, is_stream)
-
-    return arrive
+_ARRIVED = "mqsel.spark.source:arrived"
 
 
 def arrived(options: dict[str, str], schema: str | None, is_stream: bool) -> DataSource | _Rows:
@@ -306,7 +297,8 @@ class _Rows:
             yield from self._read(FilePart(*part), values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _arrival(), (dict(self._source.options), self._schema.json(), isinstance(self, StreamReader))
+        given = dict(self._source.options), self._schema.json(), isinstance(self, StreamReader)
+        return carried(_ARRIVED), given
 
     def _read(self, part: FilePart, values: Mapping[str, str | None]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa  # noqa: PLC0415 (optional)

@@ -396,12 +396,14 @@ def test_the_function_carries_bytes_and_texts_only() -> None:
     """Its closure holds nothing of ours; pickled, it names no module of ours that loading would need."""
     cloudpickle = pytest.importorskip("pyspark.cloudpickle")
     function = ship.arrow_function(mqsel.compile("a = 1").program.to_bytes(), '[["a", []]]')
-    held = [cell.cell_contents for cell in function.__closure__ or ()]
-    held += [cell.cell_contents for inner in held if callable(inner) for cell in inner.__closure__]
-
-    assert all("<locals>" in inner.__qualname__ for inner in held if callable(inner))  # it travels by value
-    held = [one for one in held if not callable(one)]
-    assert {type(one) for one in held} <= {bytes, str, int}
+    held: list[Any] = [function]
+    for one in held:
+        if callable(one):
+            assert "<locals>" in one.__qualname__  # it travels by value
+            held += [cell.cell_contents for cell in one.__closure__]
+        else:
+            held += one if isinstance(one, tuple) else ()
+    assert {type(one) for one in held if not callable(one)} == {bytes, str, tuple}
     script = (
         "import sys, pickle\n"
         "class Blocked:\n"
