@@ -283,6 +283,8 @@ _RESULTS: dict[type, str | None] = {
 
 def kind_of(node: Node) -> str | None:
     """Name the static kind of *node*: "number", "string", "boolean", "byte string", or None where a message decides."""
+    if type(node) is Call:
+        return "number" if node.name == "UTC" else "boolean"
     return LITERAL_KINDS[node.kind] if type(node) is Literal else _RESULTS[type(node)]
 
 

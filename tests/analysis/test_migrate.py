@@ -235,6 +235,15 @@ def test_arithmetic_on_what_is_no_number(odd: str) -> None:
                 migrate(test, source, target)
 
 
+@pytest.mark.parametrize(("text", "source"), [("a CONTAINS 'x'", "ROCKETMQ"), ("EXISTS(a)", "AZURE_SERVICE_BUS")])
+def test_tests_of_one_product_as_operands(text: str, source: str) -> None:
+    """What only some products test is a condition as any other where it is compared."""
+    assert {migrate(f"({text}) = {right}", source, "JMS").verdict for right in ("b", "TRUE")} <= {
+        "not decided",
+        "refused",
+    }
+
+
 def test_one_tree_and_one_set_of_rules() -> None:
     """What two products evaluate alike is the same in both, unless a FLOAT32 decides."""
     assert migrate("JMSType = 'car' AND NOT color = 'red'", "ACTIVEMQ", "ARTEMIS").verdict == "same"
