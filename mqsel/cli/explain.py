@@ -165,8 +165,9 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
     except (DecodeError, PropertyTypeError) as error:
         if found.columns is None and len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"
-        if arguments.message.lstrip()[:1] not in _OPENING:
-            error.args = (f"{found.where or shown(arguments.message.removeprefix('@'))}: {error.message}",)
+        is_there = arguments.message.lstrip()[:1] in _OPENING
+        where = "MESSAGE" if is_there else found.where or shown(arguments.message.removeprefix("@"))
+        error.args = (f"{where}: {error.message}",)
         raise
 
 

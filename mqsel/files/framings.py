@@ -224,8 +224,14 @@ def schema_of(records: list[dict[str, Any]], path: str = "stream") -> str | None
 ARRAY = "a JSON array"
 CSV = "CSV"
 LINES = "lines of JSON"
+WIDE = "UTF-16 without a mark, or UTF-32"
 # What is of no format, and what to do with it.
 _OTHERS = (
+    (
+        rb"\A(?:\xff\xfe\0\0|\0\0\xfe\xff|(?:[\t-\r -~]\0{1,3}){4}|(?:\0{1,3}[\t-\r -~]){4})",
+        WIDE,
+        "convert it: iconv -f UTF-16LE -t UTF-8 FILE, or whichever it is",
+    ),
     (qload.INSIDE, "the middle of a text of dmpmqmsg or QLOAD", "--format qload reads it from its next message on"),
     (
         rb"(?m)^[ \t]*[0-9A-Fa-f]{8,16}:[ \t]+(?:[0-9A-Fa-f]{4}[ \t]+){2,}",
@@ -238,7 +244,10 @@ _OTHERS = (
         "cut such files where a message begins, at its length",
     ),
     (rb"\APK\x03\x04", "a zip archive", "unpack it; gzipped files are read as they are"),
+    (rb"(?s)\A(?:7z\xbc\xaf|.{257}ustar)", "an archive", "unpack it; gzipped files are read as they are"),
+    (rb"\AObj\x01", "Avro", "write its records as lines of JSON: avro-tools tojson FILE"),
     (rb"[\x00-\x08\x0b\x0e-\x1f]", "binary data", "for messages with their length in front of each use --format mq"),
+    (rb"\A[^\n]*\}\r[ \t]*\{", "lines that end in CR alone", "write them with LF: tr '\\r' '\\n' < FILE"),
     (rb"\A\s*\[\s*\"", "a JSON array of texts", "mqsel audit and route read selectors: expected messages"),
     (rb"\A\s*\[\s*(?:[\[{\]]|\Z)", ARRAY, "write each of its objects on one line: jq -c '.[]' FILE"),
     (rb"\A\s*\{[^\n]*[^}\s]\s*\n|\A\s*\{\s*\n", "JSON of several lines", "write each object on one line: jq -c . FILE"),

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, check_word, iterated, shortened
-from mqsel.files.framings import FORMATS, LINES, bindings, looks_like
+from mqsel.files.framings import FORMATS, LINES, WIDE, bindings, looks_like
 from mqsel.files.opening import PACKED, name_of, opened
 from mqsel.files.selectors import selectors
 from mqsel.inventory.entries import Entry, Source, keys_of
@@ -98,13 +98,15 @@ def read_file(
         except TreeError as error:
             yield source.damage(found, error.offset, error.message)
     elif what:
-        yield source.damage("lines", 0, f"this looks like {what}: expected selectors; mqsel match reads messages")
+        expected = "UTF-8, or a mark in front" if what == WIDE else "selectors; mqsel match reads messages"
+        yield source.damage("lines", 0, f"this looks like {what}: expected {expected}")
 
 
 def _recognised(place: Place, data: bytes, text: str, has_words: bool) -> tuple[str, str]:
     """Return the kind of a file, empty if it has none; and if somebody named it, what it seems to hold instead."""
     what = looks_like(data[:_START], "")[0] if place.is_named else ""
-    if (what in FORMATS and what not in KINDS) or what.startswith("the middle"):  # exports of Artemis have both
+    # Exports of Artemis have both.
+    if (what in FORMATS and what not in KINDS) or what == WIDE or what.startswith("the middle"):
         return "", what
     kind = kind_of(Path(place.path).name, text, is_named=place.is_named, has_words=has_words)
     return kind, "" if kind or what != LINES else what

@@ -535,9 +535,9 @@ def test_explain_a_message(run, tmp_path):
     ("arguments", "text"),
     [
         (["a >", "{}"], "unexpected end of the selector"),
-        (["a > 1", "{"], "broken JSON: expecting property name"),
-        (["a > 1", "[]"], "a message is a JSON object: found an array"),
-        (["a > 1", '{"a": {"int8": 128}}'], "property 'a' is {\"int8\": 128}: int8 takes"),
+        (["a > 1", "{"], "MESSAGE: broken JSON: expecting property name"),
+        (["a > 1", "[]"], "MESSAGE: a message is a JSON object: found an array"),
+        (["a > 1", '{"a": {"int8": 128}}'], "MESSAGE: property 'a' is {\"int8\": 128}: int8 takes"),
         (["a > 1", "@absent"], "absent: No such file or directory"),
         (["a > 1", "absent"], "'absent' is no file and no JSON object\n  hint: write a message as"),
         (["a > 1", "absent:5"], "'absent:5' is no file and no JSON object"),
@@ -995,6 +995,17 @@ UNREADABLE = [
     (b"<?xml version='1.0'?>\n<a/>\n", [], "json: this looks like XML\n  hint: of XML only exports"),
     (b'{\n  "color": "blue"\n}\n', [], "json: this looks like JSON of several lines\n  hint: write each object on"),
     (b"\x80\x01\x00\xff", [], "json: this looks like binary data\n  hint: for messages with their length in front"),
+    *[
+        (
+            '{"color": "blue"}\n'.encode(code),
+            [],
+            "json: this looks like UTF-16 without a mark, or UTF-32\n  hint: convert",
+        )
+        for code in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-32")
+    ],
+    (b"a" + bytes(256) + b"ustar\n", [], "json: this looks like an archive\n  hint: unpack it"),
+    (b"Obj\x01\0", [], "json: this looks like Avro\n  hint: write its records as lines"),
+    (b'{"a": 1}\r{"a": 2}\r', [], "json: this looks like lines that end in CR alone\n  hint: write them with LF"),
     (b"PK\x03\x04", [], "json: this looks like a zip archive\n  hint: unpack it"),
     (b"* QLOAD\nA VER 1\n", ["--format", "json"], "json: this looks like qload\n  hint: use --format qload"),
     (

@@ -142,6 +142,16 @@ def test_a_nul_hides_no_selector(tmp_path):
         assert [one.selector for one in found] == [*(["a = 1"] if before else []), "b = 1"]
 
 
+@pytest.mark.parametrize("code", ["utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("name", ["a.mqsc", "a.tsv", "a"])
+def test_a_named_file_without_a_mark(tmp_path, name, code):
+    """Selectors in UTF-16 without a mark, or in UTF-32, are not passed over in silence."""
+    (tmp_path / name).write_bytes("DEFINE SUB(A) SELECTOR('a = 1')\n".encode(code))
+    assert [one.reason for one in read(str(tmp_path / name))] == [
+        "this looks like UTF-16 without a mark, or UTF-32: expected UTF-8, or a mark in front"
+    ]
+
+
 def test_kind_decides(tmp_path):
     """A file that tells nothing is read as the kind that is named."""
     file = tmp_path / "a.bin"
