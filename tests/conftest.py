@@ -172,17 +172,22 @@ def _batch_of_many(text: str, properties: Properties, dialect: Dialect) -> str:
     return _batched(text, properties, dialect, rows=slice(3))
 
 
+@cache
+def lenient(dialect: Dialect) -> Dialect:
+    """Return a dialect that takes a selector inside of another one."""
+    return dialect.replace(constant_false="accept", max_length=None)
+
+
 def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
     """Return a set of a selector and its NOT: one of them is found if the selector is TRUE or FALSE.
 
     Where AND ends at UNKNOWN under no NOT, what is behind it may make the NOT TRUE: there the set has no NOT.
     """
-    lenient = dialect.replace(constant_false="accept", max_length=None)
     texts = {"TRUE": text}
     if text.strip() and dialect.connectives != "matched":
         texts["FALSE"] = f"NOT ({text}\n)"  # a comment may end it
     try:
-        return mqsel.SelectorSet(texts, dialect=lenient)
+        return mqsel.SelectorSet(texts, dialect=lenient(dialect))
     except mqsel.SelectorError:
         if dialect.rest == "ignored":  # what is ignored at the end of a text is none within parentheses
             raise Untaken from None

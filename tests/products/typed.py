@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from typing import Any
@@ -44,6 +45,7 @@ def random_case(rng: random.Random, preset: str) -> tuple[str, Typed]:
     return text, {name: (_NAMES.get(kind, kind), value) for name, (kind, value) in drawn.items()}
 
 
+@functools.cache
 def product_of(dialect: Dialect) -> str | None:
     """Return the product whose preset a dialect is, limits apart."""
     freed = dialect.replace(max_length=None, constant_false="accept")
