@@ -6,7 +6,9 @@ import contextlib
 import gc
 import math
 import os
+import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -73,6 +75,19 @@ def keep_classes() -> None:
                 # What it prints ends when Java does, which outlives the driver.
                 subprocess.run(job, env={**os.environ, **options}, capture_output=True, check=True)
                 written.replace(CLASSES)
+
+
+def free_port(count: int = 1) -> int:
+    """Return the first of so many free ports, one after the other.
+
+    They are below those that a system gives to whoever asks for any: nobody else has one before its broker takes it.
+    """
+    while True:
+        first = random.SystemRandom().randrange(20_000, 30_000)
+        with contextlib.suppress(OSError), contextlib.ExitStack() as held:
+            for port in range(first, first + count):
+                held.enter_context(socket.create_server(("127.0.0.1", port)))
+            return first
 
 
 @contextlib.contextmanager

@@ -11,7 +11,6 @@ import pickle
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -25,6 +24,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import ROOT, process
 from printer import BANNER, TRAILER, amqsbcg_text
+from running import free_port
 
 import mqsel
 from mqsel import cli
@@ -1509,8 +1509,7 @@ def test_spark_is_not_started_for_nothing(run, tmp_path, command):
     """A master that nobody listens at, or that is none, and files that are all missing: one sentence, and no Java."""
     selects = written(tmp_path / "selectors", b"a\tcolor = 'blue'\n") if command == "route" else "color = 'blue'"
     file = written(tmp_path / "a.jsonl", BLUE)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     gone = f"127.0.0.1:{port}"
     for master, sentence in {
         f"spark://{gone}": f"no Spark master answers: {gone}: Connection refused",

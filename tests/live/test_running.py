@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from products import engines
 from products.engines import BUILD, compiled, jars
+from running import free_port
 
 from mqsel.cli import main
 from mqsel.errors import QueueError
@@ -122,8 +122,7 @@ def send_by_amqp(url: str, numbers: range) -> None:
 
 def test_rabbitmq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """A stream is read by copy, from its first message, as often as asked; queues are refused, and keep theirs."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port(3)
     queues = {"classic": "classic", "quorum": "quorum", "stream": "stream"}
     names, server, environment = engines.rabbitmq(tmp_path, port, queues)
     monkeypatch.setenv("MQSEL_PASSWORD", "guest")
@@ -176,8 +175,7 @@ def test_ten_thousand_messages(
     product: str, class_path: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Each message comes once, with its types, and stays; a broker that is killed is one error; the preset agrees."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     broker = Broker(class_path, product, port, tmp_path / "data")
     try:
         broker.ask(f"send {COUNT}")

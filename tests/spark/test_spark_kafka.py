@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 from conftest import ROOT
 from products.engines import compiled, jars
-from running import JAVA
+from running import JAVA, free_port
 
 import mqsel
 from mqsel.formats import records
@@ -92,18 +92,13 @@ def _wait(condition: Any, process: subprocess.Popen[bytes], log: Path) -> None:
         time.sleep(0.05)
 
 
-def _free_ports() -> list[int]:
-    with contextlib.ExitStack() as stack:
-        held = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2)]
-        return [one.getsockname()[1] for one in held]
-
-
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run a broker, of which each test has topics of its own; give its address."""
     tmp_path = tmp_path_factory.mktemp("broker")
     path = f"{_jars()}/*"
-    front, back = _free_ports()
+    front = free_port(2)
+    back = front + 1
     settings = {
         "process.roles": "broker,controller",
         "node.id": "1",
