@@ -89,15 +89,7 @@ cdef inline int by_number(const void *left, const void *right) noexcept nogil:
 cdef inline Value *operand_run(
     const ArithmeticStep *actions, uint32_t count, Value *top, Value *values, uint32_t value_count, Value *only
 ) noexcept:
-    """Run the arithmetic of a leaf.
-
-    Args:
-        top: an empty stack of the depth of the leaf.
-        values: those of attributes; further ones are NULL.
-        only: what every attribute is, instead of these; or NULL.
-
-    Returns: the result, or NULL if it is ERR.
-    """
+    """Run arithmetic of attributes, each of which is *only*, unless that is NULL. Returns NULL if the result is ERR."""
     cdef uint32_t at
     for at in range(count):
         if actions[at].what == PUSH_ATTRIBUTE:

@@ -489,55 +489,38 @@ cdef bint number_step(PyObject *values, ClauseStep *step) noexcept:
 
 # ---- arithmetic that is a range of codes ----
 
-cdef bint is_monotone(const PooledLeaf *leaf, uint32_t *attribute, int *way) noexcept:
-    """Find the property of arithmetic that, up to CODED, never falls (way 1) or never rises (-1) as it rises.
+cdef uint32_t property_of(const PooledLeaf *leaf) noexcept:
+    """Return the property of arithmetic that, up to CODED, never falls, or never rises, as it rises; NONE of any other.
 
     Each operation of a number with a constant does one or the other, a division that cuts off or rounds, too; unless an
     integer wraps, or the divisor is the property, or there is a remainder.
     """
     cdef const ArithmeticStep *action = <const ArithmeticStep *> (<const uint64_t *> leaf + LEAF_WORDS)
-    cdef double times = 1       # what is computed is at most so many times the property,
-    cdef double more = 0        # and this
+    cdef double most = CODED    # that is computed, either way
     cdef double constant = 0
-    cdef int height = 0
-    cdef int where = -1         # of the property on the stack
+    cdef bint is_constant = False
+    cdef uint32_t found = NONE
     cdef uint32_t _
-    cdef bint is_last
-    way[0] = 1
-    for _ in range(leaf.actions[0]):
-        is_last = where == height - 1
-        if action.what == PUSH_ATTRIBUTE:
-            if where >= 0:
-                return False
-            attribute[0] = action.attribute
-            where = height
-            height += 1
-        elif action.what == PUSH_INTEGER or action.what == PUSH_DOUBLE:
+    for _ in range(leaf.actions[0] if leaf.depth <= 2 else 0):
+        if action.what == COMPUTE:
+            if found == NONE or action.op == REMAINDER or action.op == DIVIDE and not is_constant:
+                return NONE
+            most = (
+                most * constant if action.op == MULTIPLY else most / constant if action.op == DIVIDE
+                else most + constant
+            )
+        is_constant = action.what == PUSH_INTEGER or action.what == PUSH_DOUBLE
+        if is_constant:
             memcpy(&constant, &action.number, 8)
-            constant = <double> action.number if action.what == PUSH_INTEGER else constant
-            height += 1
-        elif action.what != COMPUTE:
-            if not is_last:
-                return False
-            way[0] = -way[0] if action.what == NEGATE else way[0]
-        elif where < 0 or action.op == REMAINDER:
-            return False
-        else:
-            if action.op == ADD or action.op == SUBTRACT:
-                more += fabs(constant)
-                way[0] = -way[0] if is_last and action.op == SUBTRACT else way[0]
-            elif constant == 0 or is_last and action.op == DIVIDE:
-                return False
-            else:
-                times = times * fabs(constant) if action.op == MULTIPLY else times / fabs(constant)
-                more = more * fabs(constant) if action.op == MULTIPLY else more / fabs(constant)
-                way[0] = -way[0] if constant < 0 else way[0]
-            where = 0
-            height = 1
-        if height > 2 or not times * CODED + more < 1 << 31:    # NaN, too
-            return False
+            constant = fabs(<double> action.number if action.what == PUSH_INTEGER else constant)
+        elif action.what == PUSH_ATTRIBUTE:
+            if found != NONE or action.attribute >= 65536:
+                return NONE
+            found = action.attribute
+        if not most < 1 << 31:  # NaN, too
+            return NONE
         action += 1
-    return where >= 0 and attribute[0] < 65536
+    return found
 
 
 cdef int side_of(const PooledLeaf *leaf, int way, int tag, int32_t number) noexcept:
@@ -547,10 +530,9 @@ cdef int side_of(const PooledLeaf *leaf, int way, int tag, int32_t number) noexc
     cdef Value[2] stack
     cdef Value *made
     value.tag = tag
+    value.it.d = number
     if tag <= INT64:
         value.it.i = number
-    else:
-        value.it.d = number
     made = operand_run(
         <const ArithmeticStep *> (<const uint64_t *> leaf + LEAF_WORDS), leaf.actions[0], stack, NULL, 0, &value
     )
@@ -560,8 +542,8 @@ cdef int side_of(const PooledLeaf *leaf, int way, int tag, int32_t number) noexc
     return way * ((made.it.d > ends[1]) - (made.it.d < ends[0]))
 
 
-cdef bint border_find(const PooledLeaf *leaf, int way, int side, int32_t *border) noexcept:
-    """Find the first whole number that is on a side or behind it. Returns whether it is the same for all types."""
+cdef int32_t code_before(const PooledLeaf *leaf, int way, int side) noexcept:
+    """Return the code just before the first whole number that is on a side or behind it; -1 if types differ in that."""
     cdef int32_t low = -CODED - 1
     cdef int32_t high = CODED + 1
     cdef int32_t middle
@@ -572,36 +554,30 @@ cdef bint border_find(const PooledLeaf *leaf, int way, int side, int32_t *border
             low = middle
         else:
             high = middle
-    border[0] = high
     for tag in range(INT32, FLOAT64 + 1):
         if low >= -CODED and side_of(leaf, way, tag, low) >= side or high <= CODED and (
             side_of(leaf, way, tag, high) < side
         ):
-            return False
-    return True
+            return -1
+    return min(max(2 * high - 1 + ZERO_CODE, 0), SHORT_LIMIT - 1)
 
 
-cdef inline int32_t code_before(int32_t number) noexcept:
-    """Return the code of the numbers just before a whole one."""
-    return min(max(2 * number - 1 + ZERO_CODE, 0), SHORT_LIMIT - 1)
+cdef uint32_t arithmetic_codes(const PooledLeaf *leaf) noexcept:
+    """Return the codes of the numbers for which monotone arithmetic may be in a set, as in a step of its leaf; or 0.
 
-
-cdef uint32_t arithmetic_codes(const PooledLeaf *leaf, uint32_t *attribute) noexcept:
-    """Return the codes of the numbers for which arithmetic may be in a set, as in a step of its leaf; or 0.
-
-    For the numbers of one type it is in an interval of them, since it is monotone and the set is an interval. The first
-    whole number of that interval, and the first behind it, are those of all types. So of two neighbours among the whole
-    numbers both are in or both are out, and all between them, too; but for the numbers just before these two.
+    For the numbers of one type it is in an interval of them, if the set is one. The first whole number of that, and the
+    first behind it, are those of all types. So of two neighbours among the whole numbers both are in or both are out,
+    and all between them, too; but for the numbers just before these two.
     """
-    cdef int32_t first, behind, low
-    cdef int way
-    if (
-        not leaf.integers == leaf.floats32 == leaf.floats64 == 1 or not is_monotone(leaf, attribute, &way)
-        or not border_find(leaf, way, 0, &first) or not border_find(leaf, way, 1, &behind)
-    ):
+    cdef int32_t low, high
+    cdef int way = 1
+    if not leaf.integers == leaf.floats32 == leaf.floats64 == 1:
         return 0
-    low = code_before(first)
-    return <uint32_t> (low | (code_before(behind) - low) << 16)
+    if side_of(leaf, 1, INT64, -CODED) > side_of(leaf, 1, INT64, CODED):
+        way = -1
+    low = code_before(leaf, way, 0)
+    high = code_before(leaf, way, 1)
+    return 0 if low < 0 or high < 0 else <uint32_t> (low | (high - low) << 16)
 
 
 cdef extern from "Python.h":
@@ -976,7 +952,7 @@ cdef class Memtable:
         cdef bint nan32, nan64
         cdef bint numbers, texts, blobs    # whether a lane has some and not all
         cdef int kinds = 0
-        cdef uint32_t attribute, codes
+        cdef uint32_t attribute
         cdef ClauseStep *step
         cdef PooledLeaf *whole
         cdef KnownSet *known = NULL
@@ -1000,10 +976,11 @@ cdef class Memtable:
             whole = self.start_leaf(SET)
             self.read_operand(<object> subject, 0)
             self.read_set(values)
-            attribute = NONE
-            codes = arithmetic_codes(<PooledLeaf *> self.words.items, &attribute)
-            self.add_leaf(attribute if codes else NONE)
-            (<ClauseStep *> self.steps.items + self.steps.count - 1).it.leaf[1] = codes
+            attribute = property_of(<PooledLeaf *> self.words.items)
+            self.add_leaf(attribute)
+            if attribute != NONE:
+                step = <ClauseStep *> self.steps.items + self.steps.count - 1
+                step.it.leaf[1] = arithmetic_codes(<PooledLeaf *> self.words.items)
             return 0
         else:
             attribute = self.attribute(<str> field(subject, 0))

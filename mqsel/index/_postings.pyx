@@ -190,11 +190,9 @@ cdef int term_codes(Items *found, const ClauseStep *step) noexcept nogil:
     """Add the ways to arithmetic: numbers of which it has to be computed, and those between which it may be true."""
     cdef double low, high
     codes_between(step, &low, &high)
-    if low != -INFINITY and term_numbers(found, step.attribute, -INFINITY, -CODED) < 0:
+    if term_numbers(found, step.attribute, -INFINITY, -CODED) < 0:
         return -1
-    if high != INFINITY and term_numbers(found, step.attribute, CODED, INFINITY) < 0:
-        return -1
-    return term_numbers(found, step.attribute, low, high)
+    return min(term_numbers(found, step.attribute, CODED, INFINITY), term_numbers(found, step.attribute, low, high))
 
 
 cdef int term_kinds(Items *found, uint32_t attribute, int kinds, bint *exact) noexcept nogil:
@@ -638,12 +636,8 @@ cdef double second_buckets(SegmentLayout *it, const ClauseStep *step, Posting *p
         if step.it.leaf[1] and row.scale > 0:
             # From one bucket to another that is before it: with large numbers, either way, and all that is no number.
             codes_between(step, &least, &most)
-            if least == -INFINITY:
-                low = number_bucket(row, CODED)
-                high = number_bucket(row, most)
-            elif most == INFINITY:
-                low = number_bucket(row, least)
-                high = number_bucket(row, -CODED)
+            low = number_bucket(row, CODED if least == -INFINITY else least)
+            high = number_bucket(row, -CODED if least != -INFINITY else most)
             if high >= low:
                 low = 1
                 high = 255
