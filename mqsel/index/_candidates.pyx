@@ -14,13 +14,13 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memmove, memset
 
-from mqsel.index._memtable cimport Draft, DraftClause, Link, items_room
+from mqsel.index._memtable cimport Draft, DraftClause, Link, items_room, operand_run
 from mqsel.index._segment cimport *
 from mqsel.machine._image cimport Like
 from mqsel.machine._image cimport Segment as Part
-from mqsel.machine._operators cimport long_like, number_relation, value_arithmetic, value_sign
+from mqsel.machine._operators cimport long_like, number_relation
 from mqsel.machine._values cimport (
-    BOOLEAN, BYTES, ERR, FLOAT32, FLOAT64, INT64, NULL_VALUE, POISON, STRING, UNKNOWN, Record, Value,
+    BOOLEAN, BYTES, FLOAT32, FLOAT64, INT64, NULL_VALUE, POISON, STRING, Record, Value,
     PyBytes_AS_STRING, PyBytes_GET_SIZE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, bytes_equal, is_number,
     string_equal, value_copy,
 )
@@ -371,35 +371,23 @@ cdef void value_at(Search *search, uint32_t attribute, Value *value) noexcept:
 cdef bint operand_find(Search *search, const PooledLeaf *leaf, int side, Value *value) noexcept:
     """Compute an operand of a leaf. Returns whether it is ERR."""
     cdef const ArithmeticStep *actions = <const ArithmeticStep *> (<const uint64_t *> leaf + LEAF_WORDS)
-    cdef uint32_t at
-    cdef Value *top
+    cdef Value *made
     if leaf.attribute[side] != NONE:
         value_at(search, leaf.attribute[side], value)
         return False
     if items_room(&search.stack, leaf.depth + 1, sizeof(Value)) < 0:
         search.is_short = True
         return True
-    top = <Value *> search.stack.items
-    if side:
-        actions += leaf.actions[0]
-    for at in range(leaf.actions[side]):
-        if actions[at].what == PUSH_ATTRIBUTE:
-            value_at(search, actions[at].attribute, top)
-            top += 1
-        elif actions[at].what == PUSH_INTEGER or actions[at].what == PUSH_DOUBLE:
-            top.tag = INT64 if actions[at].what == PUSH_INTEGER else FLOAT64
-            top.it.i = actions[at].number
-            top += 1
-        elif actions[at].what == COMPUTE:
-            top -= 1
-            if value_arithmetic(top - 1, top, actions[at].op, UNKNOWN | actions[at].rule) == ERR:
-                return True
-        elif value_sign(top - 1, actions[at].what == NEGATE, UNKNOWN) == ERR:
-            return True
-    if (top - 1).tag == STRING or (top - 1).tag == BYTES:
+    made = operand_run(
+        actions + (leaf.actions[0] if side else 0), leaf.actions[side], <Value *> search.stack.items, search.values,
+        search.value_count, NULL
+    )
+    if made == NULL:
+        return True
+    if made.tag == STRING or made.tag == BYTES:
         search.is_damaged = True  # arithmetic that is none
         return True
-    value_copy(value, top - 1)
+    value_copy(value, made)
     return False
 
 
@@ -471,6 +459,7 @@ cdef inline bint step_holds(
     int depth
 ) noexcept:
     """Report whether a test of two words is true. The leaf of one has to be below *limit*."""
+    cdef uint32_t code
     cdef int test = step.test & TEST_MASK
     # Which of these it is, a processor cannot foretell: it makes all three.
     cdef bint truth = (
@@ -481,6 +470,12 @@ cdef inline bint step_holds(
     if truth or test < OTHER_TEXT:
         return truth
     if test == LEAF:
+        if step.it.leaf[1] and slot.codes[NUMBER_CODE] - 1 < SHORT_LIMIT - 2:
+            code = slot.codes[NUMBER_CODE] - (step.it.leaf[1] & 0xFFFF)
+            if code > step.it.leaf[1] >> 16:
+                return False
+            if 0 < code < step.it.leaf[1] >> 16:
+                return True
         if step.it.place >= limit:
             search.is_damaged = True
             return False
@@ -515,7 +510,7 @@ cdef bint texts_have(const ShortStep *step, uint32_t text) noexcept:
     return found != 0
 
 
-cdef inline bint step_holds_rare(
+cdef bint step_holds_rare(
     Search *search, const SegmentArrays *segment, const uint64_t *code, uint64_t room, uint32_t limit, int depth
 ) noexcept:
     """Report whether a test is true that is not one of the most frequent. Its leaf has to be below *limit*."""

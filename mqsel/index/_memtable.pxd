@@ -6,6 +6,8 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from mqsel.index._segment cimport *
+from mqsel.machine._operators cimport value_arithmetic, value_sign
+from mqsel.machine._values cimport ERR, FLOAT64, INT64, NULL_VALUE, UNKNOWN, Value, value_copy
 
 
 # A clause in the making: where its steps are, and the first of its links + 1.
@@ -82,6 +84,33 @@ cdef inline int by_number(const void *left, const void *right) noexcept nogil:
     cdef uint32_t a = (<const uint32_t *> left)[0]
     cdef uint32_t b = (<const uint32_t *> right)[0]
     return (a > b) - (a < b)
+
+
+cdef inline Value *operand_run(
+    const ArithmeticStep *actions, uint32_t count, Value *top, Value *values, uint32_t value_count, Value *only
+) noexcept:
+    """Run arithmetic of attributes, each of which is *only*, unless that is NULL. Returns NULL if the result is ERR."""
+    cdef uint32_t at
+    for at in range(count):
+        if actions[at].what == PUSH_ATTRIBUTE:
+            if only != NULL:
+                value_copy(top, only)
+            elif actions[at].attribute < value_count:
+                value_copy(top, &values[actions[at].attribute])
+            else:
+                top.tag = NULL_VALUE
+            top += 1
+        elif actions[at].what == PUSH_INTEGER or actions[at].what == PUSH_DOUBLE:
+            top.tag = INT64 if actions[at].what == PUSH_INTEGER else FLOAT64
+            top.it.i = actions[at].number
+            top += 1
+        elif actions[at].what == COMPUTE:
+            top -= 1
+            if value_arithmetic(top - 1, top, actions[at].op, UNKNOWN | actions[at].rule) == ERR:
+                return NULL
+        elif value_sign(top - 1, actions[at].what == NEGATE, UNKNOWN) == ERR:
+            return NULL
+    return top - 1
 
 
 # A set of values that fitted into a step, and that step.

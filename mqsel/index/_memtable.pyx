@@ -18,7 +18,7 @@ from cpython.list cimport PyList_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from libc.math cimport INFINITY, ceil, floor, nextafter
+from libc.math cimport INFINITY, ceil, fabs, floor, nextafter
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memcmp, memcpy, memset
@@ -26,7 +26,7 @@ from libc.string cimport memcmp, memcpy, memset
 from mqsel.index._segment cimport *
 from mqsel.machine._image cimport NARROW
 from mqsel.machine._opcodes cimport ADD, DIVIDE, MULTIPLY, REMAINDER, SUBTRACT
-from mqsel.machine._values cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
+from mqsel.machine._values cimport FLOAT32, INT32, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND
 
 from mqsel.errors import ArgumentError
 from mqsel.index.computed import attribute_of
@@ -487,6 +487,99 @@ cdef bint number_step(PyObject *values, ClauseStep *step) noexcept:
     return <double> step.it.bounds[0] == high and <double> step.it.bounds[1] == from_
 
 
+# ---- arithmetic that is a range of codes ----
+
+cdef uint32_t property_of(const PooledLeaf *leaf) noexcept:
+    """Return the property of arithmetic that, up to CODED, never falls, or never rises, as it rises; NONE of any other.
+
+    Each operation of a number with a constant does one or the other, a division that cuts off or rounds, too; unless an
+    integer wraps, or the divisor is the property, or there is a remainder.
+    """
+    cdef const ArithmeticStep *action = <const ArithmeticStep *> (<const uint64_t *> leaf + LEAF_WORDS)
+    cdef double most = CODED    # that is computed, either way
+    cdef double constant = 0
+    cdef bint is_constant = False
+    cdef uint32_t found = NONE
+    cdef uint32_t _
+    for _ in range(leaf.actions[0] if leaf.depth <= 2 else 0):
+        if action.what == COMPUTE:
+            if found == NONE or action.op == REMAINDER or action.op == DIVIDE and not is_constant:
+                return NONE
+            most = (
+                most * constant if action.op == MULTIPLY else most / constant if action.op == DIVIDE
+                else most + constant
+            )
+        is_constant = action.what == PUSH_INTEGER or action.what == PUSH_DOUBLE
+        if is_constant:
+            memcpy(&constant, &action.number, 8)
+            constant = fabs(<double> action.number if action.what == PUSH_INTEGER else constant)
+        elif action.what == PUSH_ATTRIBUTE:
+            if found != NONE or action.attribute >= 65536:
+                return NONE
+            found = action.attribute
+        if not most < 1 << 31:  # NaN, too
+            return NONE
+        action += 1
+    return found
+
+
+cdef int side_of(const PooledLeaf *leaf, int way, int tag, int32_t number) noexcept:
+    """Report whether arithmetic of a number is before its set (-1), in it, or behind it (1), as the number rises."""
+    cdef const double *ends = <const double *> leaf_intervals(leaf)
+    cdef Value value
+    cdef Value[2] stack
+    cdef Value *made
+    value.tag = tag
+    value.it.d = number
+    if tag <= INT64:
+        value.it.i = number
+    made = operand_run(
+        <const ArithmeticStep *> (<const uint64_t *> leaf + LEAF_WORDS), leaf.actions[0], stack, NULL, 0, &value
+    )
+    if made.tag <= INT64:
+        return way * ((made.it.i > (<const int64_t *> ends)[1]) - (made.it.i < (<const int64_t *> ends)[0]))
+    ends += 2 if made.tag == FLOAT32 else 4
+    return way * ((made.it.d > ends[1]) - (made.it.d < ends[0]))
+
+
+cdef int32_t code_before(const PooledLeaf *leaf, int way, int side) noexcept:
+    """Return the code just before the first whole number that is on a side or behind it; -1 if types differ in that."""
+    cdef int32_t low = -CODED - 1
+    cdef int32_t high = CODED + 1
+    cdef int32_t middle
+    cdef int tag
+    while high - low > 1:
+        middle = low + (high - low) // 2
+        if side_of(leaf, way, INT64, middle) < side:
+            low = middle
+        else:
+            high = middle
+    for tag in range(INT32, FLOAT64 + 1):
+        if low >= -CODED and side_of(leaf, way, tag, low) >= side or high <= CODED and (
+            side_of(leaf, way, tag, high) < side
+        ):
+            return -1
+    return min(max(2 * high - 1 + ZERO_CODE, 0), SHORT_LIMIT - 1)
+
+
+cdef uint32_t arithmetic_codes(const PooledLeaf *leaf) noexcept:
+    """Return the codes of the numbers for which monotone arithmetic may be in a set, as in a step of its leaf; or 0.
+
+    For the numbers of one type it is in an interval of them, if the set is one. The first whole number of that, and the
+    first behind it, are those of all types. So of two neighbours among the whole numbers both are in or both are out,
+    and all between them, too; but for the numbers just before these two.
+    """
+    cdef int32_t low, high
+    cdef int way = 1
+    if not leaf.integers == leaf.floats32 == leaf.floats64 == 1:
+        return 0
+    if side_of(leaf, 1, INT64, -CODED) > side_of(leaf, 1, INT64, CODED):
+        way = -1
+    low = code_before(leaf, way, 0)
+    high = code_before(leaf, way, 1)
+    return 0 if low < 0 or high < 0 else <uint32_t> (low | (high - low) << 16)
+
+
 cdef extern from "Python.h":
     PyObject *Py_None
     PyObject *PyList_GET_ITEM(object items, Py_ssize_t place) noexcept
@@ -883,7 +976,12 @@ cdef class Memtable:
             whole = self.start_leaf(SET)
             self.read_operand(<object> subject, 0)
             self.read_set(values)
-            return self.add_leaf(NONE)
+            attribute = property_of(<PooledLeaf *> self.words.items)
+            self.add_leaf(attribute)
+            if attribute != NONE:
+                step = <ClauseStep *> self.steps.items + self.steps.count - 1
+                step.it.leaf[1] = arithmetic_codes(<PooledLeaf *> self.words.items)
+            return 0
         else:
             attribute = self.attribute(<str> field(subject, 0))
         if self.known != NULL and attribute < 65536:

@@ -34,7 +34,6 @@ cdef enum:
 cdef enum:
     MOST_LISTED = 32            # strings of a short step; more are a leaf, in which a string is looked up
     MOST_WORDS = 17             # of a step: two numbers in each but the first
-    MOST_CODED = 16383          # beyond there is no code of 16 bits that is exact
 
 
 # What a message has to hold for a leaf to be true: as an index of words has terms.
@@ -177,6 +176,23 @@ cdef int term_numbers(Items *found, uint32_t attribute, double low, double high)
     term.low = low
     term.high = high
     return 0
+
+
+cdef void codes_between(const ClauseStep *step, double *low, double *high) noexcept nogil:
+    """Find the numbers between which those are of which the arithmetic of a step may be true, but for large ones."""
+    cdef uint32_t first = step.it.leaf[1] & 0xFFFF
+    cdef uint32_t last = first + (step.it.leaf[1] >> 16)
+    low[0] = code_number(first) if first else -INFINITY
+    high[0] = code_number(last) + 1 if last < SHORT_LIMIT - 1 else INFINITY
+
+
+cdef int term_codes(Items *found, const ClauseStep *step) noexcept nogil:
+    """Add the ways to arithmetic: numbers of which it has to be computed, and those between which it may be true."""
+    cdef double low, high
+    codes_between(step, &low, &high)
+    if term_numbers(found, step.attribute, -INFINITY, -CODED) < 0:
+        return -1
+    return min(term_numbers(found, step.attribute, CODED, INFINITY), term_numbers(found, step.attribute, low, high))
 
 
 cdef int term_kinds(Items *found, uint32_t attribute, int kinds, bint *exact) noexcept nogil:
@@ -387,6 +403,8 @@ cdef int leaf_terms(const SegmentArrays *view, Items *found, const ClauseStep *s
         leaf = <const PooledLeaf *> (view.pool + view.leaves[step.it.place])
         if leaf.kind != SET or leaf.attribute[0] == NONE:
             exact[0] = False
+            if step.it.leaf[1] and leaf.flags == 0:
+                return term_codes(found, step)
             attribute = needed(leaf)
             if attribute == NONE:
                 return term_add(found, BY_NOTHING, 0, 0, 0)
@@ -521,7 +539,7 @@ cdef int leaf_learn(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
 
 
 cdef void learn_number(AttributeStatistics *known, double number) noexcept nogil:
-    if fabs(number) == INFINITY:
+    if fabs(number) == INFINITY or fabs(number) == CODED:  # of `term_codes`
         return
     if number < known.low:
         known.low = number
@@ -615,6 +633,14 @@ cdef double second_buckets(SegmentLayout *it, const ClauseStep *step, Posting *p
         if attribute >= 65536:
             return 1
         row = &it.rows[attribute]
+        if step.it.leaf[1] and row.scale > 0:
+            # From one bucket to another that is before it: with large numbers, either way, and all that is no number.
+            codes_between(step, &least, &most)
+            low = number_bucket(row, CODED if least == -INFINITY else least)
+            high = number_bucket(row, -CODED if least != -INFINITY else most)
+            if high >= low:
+                low = 1
+                high = 255
         if leaf.kind == SET and leaf.attribute[0] != NONE:
             if leaf.flags & KIND_NULL:
                 return 1
@@ -712,7 +738,7 @@ cdef void node_done(SegmentLayout *it, uint32_t group) noexcept nogil:
 cdef double step_cost(SegmentLayout *it, const ClauseStep *step) noexcept nogil:
     """Guess how long a test takes, where 1 is a comparison."""
     cdef const PooledLeaf *leaf
-    if step.test & TEST_MASK != LEAF:
+    if step.test & TEST_MASK != LEAF or step.it.leaf[1]:
         return 1
     leaf = <const PooledLeaf *> (it.view.pool + it.view.leaves[step.it.place])
     if leaf.patterns:
@@ -1019,7 +1045,7 @@ cdef bint range_of(const ClauseStep *step, uint32_t *low, uint32_t *high) noexce
         most = INFINITY if test == LEAST else step.it.number
     else:
         return False
-    if least != -INFINITY and fabs(least) > MOST_CODED or most != INFINITY and fabs(most) > MOST_CODED:
+    if least != -INFINITY and fabs(least) >= CODED or most != INFINITY and fabs(most) >= CODED:
         return False
     low[0] = number_code(least)
     high[0] = number_code(most)
@@ -1049,7 +1075,7 @@ cdef uint32_t step_shorten(
     cdef bint is_not = False
     short.attribute = step.attribute
     short.it = step.it.place
-    if depth >= SHORT_DEPTHS:
+    if depth >= SHORT_DEPTHS or test == LEAF and step.it.leaf[1]:
         return 0
     if test == KIND:
         test = SHORT_KIND

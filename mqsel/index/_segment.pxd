@@ -9,8 +9,11 @@ cdef enum:
     NONE = 0xFFFFFFFF           # no string, no attribute
     ANY_POINT = 0xFFFFFFFF      # _ in a pattern: no code point
     NO_CODE = 0xFFFFFFFF        # of no number
-    ZERO_CODE = 32768
+
+cdef enum:
     SHORT_LIMIT = 65536         # numbers of 16 bits
+    ZERO_CODE = 32768
+    CODED = 16384               # whole numbers below it, either way, have a code of their own
 
 
 # What a value is to a step, a bit each; of a property none but one, of an open test all that it may be.
@@ -38,7 +41,7 @@ cdef enum:
     UNEQUAL
     LEAST                       # at least the double
     MOST                        # at most the double
-    LEAF                        # the leaf of a number: of any set, of arithmetic, of a relation
+    LEAF                        # the leaf of a number: of any set, of arithmetic, of a relation; see Constant
     TRUTH                       # not at all, of a computed test: to compute it is dearer than all the rest
     OUTSIDE                     # below one float or above another
     TESTS
@@ -78,6 +81,10 @@ cdef union Constant:
     double number
     float bounds[2]
     uint32_t place              # of a string or a leaf
+    # Of a leaf its place, and codes, unless all of it is 0: the first, and above it how many follow. Where the code of
+    # the attribute is between 0 and 65535, it makes the leaf true within these, which are two ends of which the leaf
+    # has to be looked at, and false elsewhere.
+    uint32_t leaf[2]
 
 
 # One test of a clause, in two words.
@@ -420,7 +427,7 @@ cdef inline uint32_t number_code(double number) noexcept nogil:
     NaN has NO_CODE. Below the first whole number and above the last all have one code.
     """
     cdef int32_t whole
-    if not -16384 < number < 16384:
+    if not -CODED < number < CODED:
         return 65535 if number > 0 else 0 if number < 0 else <uint32_t> NO_CODE
     whole = <int32_t> number
     whole -= number < whole
@@ -428,7 +435,7 @@ cdef inline uint32_t number_code(double number) noexcept nogil:
 
 
 cdef inline uint32_t integer_code(int64_t number) noexcept nogil:
-    return <uint32_t> (2 * min(max(number, -16384), 16383) + ZERO_CODE) | (number > 16383)
+    return <uint32_t> (2 * min(max(number, -CODED), CODED - 1) + ZERO_CODE) | (number >= CODED)
 
 
 cdef inline double code_number(uint32_t code) noexcept nogil:
