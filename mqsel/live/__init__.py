@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from mqsel.errors import ArgumentError, QueueError, check_count, shortened
+from mqsel.errors import ArgumentError, QueueError, check_count, told, type_name
 from mqsel.files._splitters import Received
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.live.address import PASSWORD, Login, read_address
@@ -47,8 +47,12 @@ def browse(
 
     Raises: QueueError: the queue cannot be browsed, or not to its end.
     """
-    if not isinstance(url, str):
-        raise ArgumentError(f"the address is {shortened(url)}: expected a string")
+    texts = {"the address": url, "selector": selector}
+    optional = {"password": password, "ca": ca, "certificate": certificate, "key": key}
+    for name, given in (*texts.items(), *optional.items()):
+        if not (isinstance(given, str) or (given is None and name in optional)):  # which may be, or have, a password
+            raise ArgumentError(f"{name} is a Python {type_name(given)}: expected a string")
+    follow = told("follow", follow)
     if limit is not None:
         check_count("limit", limit, "a count of messages, or None")
     address = read_address(url)

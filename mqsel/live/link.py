@@ -65,8 +65,8 @@ def arrivals(
 
     Raises: QueueError: it cannot be browsed, or not to its end.
     """
-    link = _opened(address, login, selector)
     told = 0
+    link = _opened(address, login, selector)
     try:
         for batch in link.batches(limit, follow=follow):
             told += len(batch)
@@ -94,6 +94,8 @@ def _opened(address: Address, login: Login, selector: str) -> Link:
         except Exception as error:  # noqa: BLE001 (as above)
             if not pause or not isinstance(error, ConnectionError):
                 hint = f"is a broker running there that speaks AMQP 1.0{' with TLS' * address.is_encrypted}?"
+                if isinstance(error, UnicodeError):
+                    hint = "check the address, the selector and the password: one of them cannot be sent"
                 raise QueueError(f"the broker cannot be reached: {_why(error)}", path=address.name, hint=hint) from None
         time.sleep(pause)
     raise AssertionError
@@ -117,8 +119,8 @@ class Link:
         self._proton = proton
         self._address = address
         self._selector = selector
-        self._socket = _connected(address, login)
         self._wait = float(ANSWER)  # seconds until a heartbeat is due
+        self._socket = _connected(address, login)
         try:
             self._transport = proton.Transport()
             self._transport.max_frame_size = _FRAME
@@ -171,11 +173,10 @@ class Link:
 
     def close(self) -> None:
         """Close it; how the broker takes that is of no interest."""
-        with suppress(OSError, self._proton.ProtonException, QueueError):
+        with self._socket, suppress(OSError, self._proton.ProtonException, QueueError):
             self._receiver.close()
             self._connection.close()
             self._until(lambda: False, "", 1.0)
-        self._socket.close()
 
     # Opening.
 
@@ -346,11 +347,9 @@ def _connected(address: Address, login: Login) -> socket.socket:
         hint = f"amqps{address.name[address.name.index(':') :]}"
         raise QueueError("certificates are for encrypted connections", path=address.name, hint=hint)
     connected = socket.create_connection((address.host, address.port), ANSWER)
-    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    if context is None:
-        return connected
     try:
-        return context.wrap_socket(connected, server_hostname=address.host)
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connected if context is None else context.wrap_socket(connected, server_hostname=address.host)
     except ssl.SSLCertVerificationError as error:
         connected.close()
         raise QueueError(

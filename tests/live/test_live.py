@@ -5,23 +5,26 @@ from __future__ import annotations
 import pickle
 import random
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import ran
+from faults import PACKAGE, failing
 
 from mqsel import errors
 from mqsel.cli import main
 from mqsel.errors import ArgumentError, FileError, MqselError, QueueError
 from mqsel.files.framings import FORMATS, messages, place_of, reading
 from mqsel.live import browse, link
-from mqsel.live.address import read_address
+from mqsel.live.address import Login, read_address
 
 proton = pytest.importorskip("proton", reason="python-qpid-proton, of the extra amqp, is not installed")
 
@@ -117,6 +120,28 @@ def test_what_is_closed_behind_messages(ends: str) -> None:
     assert read == CARS[:3]
     why = "the stand-in was told so (amqp:internal-error)"
     assert caught.value.message == f"the connection was lost behind message 3: {why}"
+
+
+def test_an_interrupt_leaves_no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever line it comes in, but for those between what opens or closes the socket and the block that minds it."""
+    made: list[socket.socket] = []
+    create = socket.create_connection
+    monkeypatch.setattr(socket, "create_connection", lambda *given: made.append(create(*given)) or made[-1])
+    with StandIn(CARS) as broker:
+        for line in failing(lambda: list(browse(broker.url())), within=PACKAGE / "live"):
+            with made.pop() if made else nullcontext() as left:
+                assert left is None or left.fileno() < 0 or line.startswith(("try:", "link.close()", "with self._s"))
+        assert list(browse(broker.url())) == CARS
+
+
+def test_closed_twice() -> None:
+    """What is closed stays so, without a word and at once."""
+    with StandIn(CARS) as broker:
+        one = link.Link(read_address(broker.url()), Login(), "")
+        one.close()
+        began = time.monotonic()
+        one.close()
+        assert time.monotonic() - began < 0.5
 
 
 def test_a_broker_that_starts_is_asked_again() -> None:
@@ -418,11 +443,28 @@ def test_options_that_do_not_fit(
     assert code == 2 and message in err and "Traceback" not in err
 
 
-def test_arguments_that_are_none() -> None:
-    """An address that is no string, and a limit that is no count, are errors of ours."""
-    for arguments in ({"url": 5}, {"url": "amqp://host/q", "limit": "1"}, {"url": "amqp://host/q", "limit": 0}):
-        with pytest.raises(ArgumentError):
-            next(browse(**arguments))
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        *((name, 5) for name in ("url", "selector", "password", "ca", "certificate", "key")),
+        *(("limit", given) for given in ("1", 0)),
+        ("selector", None),
+        ("password", b"s3cret"),
+        ("follow", type("Untold", (), {"__bool__": lambda _: 5})()),
+    ],
+)
+def test_arguments_that_are_none(name: str, given: Any) -> None:
+    """What is no string, no count or no truth value is our error before anything is asked, and shows no password."""
+    with pytest.raises(ArgumentError, match=f"{name if name != 'url' else 'the address'} is ") as raised:
+        next(browse(**{"url": "amqp://host/q", name: given}))
+    assert "s3cret" not in str(raised.value)
+
+
+def test_texts_that_cannot_be_sent() -> None:
+    """Half of a pair of surrogates is not taken for a broker that is not there."""
+    with StandIn(CARS) as broker:
+        error = refused(broker.url(), selector="a = '\ud800'")
+    assert "surrogates not allowed" in error.message and "check the address, the selector" in str(error.hint)
 
 
 def test_queues_are_no_files() -> None:
