@@ -30,8 +30,8 @@ from importlib import import_module
 
 from mqsel.columns import wordings
 from mqsel.columns._kernel import TooLargeError
-from mqsel.columns.lookup import may_be_read, narrowed
-from mqsel.errors import PropertyTypeError, UndocumentedError, check_count
+from mqsel.columns.lookup import may_be_read, names_of, narrowed
+from mqsel.errors import ArgumentError, PropertyTypeError, UndocumentedError, check_count
 from mqsel.logic.formulas import NEVER, all_of, complement
 from mqsel.logic.normal import normal
 from mqsel.language.dialect import core_of
@@ -89,6 +89,7 @@ cdef Plan plan_of(Machine machine):
         image = machine.image
         core = core_of(machine.program.dialect)
         plan = Plan()
+        wordings.check_names(machine.program.slots)
         plan.names = names_asked(
             [<object> image.names[slot] for slot in range(image.slot_count)],
             [None if image.aliases[slot] == NULL else <object> image.aliases[slot] for slot in range(image.slot_count)],
@@ -123,6 +124,7 @@ cdef tuple places_in(Machine machine, Plan plan, schema):
     if known is not None and names == known[3]:
         places = known[1]
     else:
+        wordings.check_names(names_of(schema))
         places = may_be_read(names, machine.program.slots, core_of(machine.program.dialect).naming)
         # Without a column a table has no chunks, and so no rows.
         places = None if len(places) == len(names) else places or [0]
@@ -505,11 +507,14 @@ cpdef object chunks(pyarrow, batch):
                 batch.validate()
         if is_batch:
             return (batch,)
+        for fields in (getattr(batch, "type", None), getattr(batch, "schema", None)):
+            if isinstance(fields, (pyarrow.StructType, pyarrow.Schema)):
+                wordings.check_names(names_of(fields))
         if isinstance(batch, pyarrow.ChunkedArray):  # a reader of its stream takes no structs that are null or sliced
             return batch.chunks or [pyarrow.nulls(0, batch.type)]
         if hasattr(batch, "__arrow_c_array__"):
             return (batch,)
-    except MemoryError:
+    except (ArgumentError, MemoryError):
         raise
     except Exception as error:
         raise wordings.not_a_batch(batch, f"{type(error).__name__}: {error}") from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, type_name, with_extra
 
 
@@ -16,6 +18,19 @@ def not_a_batch(value: object, found: str = "") -> ArgumentError:
         f"found a Python {what}{f' ({found})' if found else ''}: expected an Arrow record batch, table or struct array",
         hint=hint,
     )
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse names with U+0000, which end there in Arrow's C data interface, so that another column would be read.
+
+    Raises: ArgumentError: there is one.
+    """
+    for name in names:
+        if "\0" in name:
+            raise ArgumentError(
+                f"found {name!r}: the name of a column ends at U+0000 in Arrow's C data interface",
+                hint="rename the column; or take filter or matches, which read it from dicts and tuples",
+            )
 
 
 def not_a_column(name: str, arrow_type: str, remedy: str) -> PropertyTypeError:

@@ -43,7 +43,8 @@ import functools
 from collections.abc import Iterable, Mapping
 
 from mqsel.columns._answers import chunks, library
-from mqsel.columns.lookup import narrowed
+from mqsel.columns.lookup import names_of, narrowed
+from mqsel.columns.wordings import check_names
 from mqsel.errors import (
     ArgumentError, DecodeError, ProgramError, PropertyTypeError, UndocumentedError, iterated, shortened
 )
@@ -1052,11 +1053,14 @@ cdef Batch columns_read(MessageReader reader, chunk):
     """Find the columns of what the selectors read."""
     cdef SpellingTable table = reader.table
     fold = [one.endswith(_ANY_CASE) for one in table.first]
+    check_names(name for slot, name in enumerate(table.shown) if slot not in table.tests)
     return Batch(names_asked(list(table.shown), list(table.second), fold), chunk)
 
 
 cdef object chunks_read(pyarrow, MessageReader reader, batch):
     """Return the chunks of what a batch has of it."""
+    if isinstance(batch, pyarrow.RecordBatch):
+        check_names(names_of(batch.schema))
     names = (name for side in (reader.table.shown, reader.table.second) for name in side if name is not None)
     return chunks(pyarrow, narrowed(pyarrow, batch, names, "folded"))
 

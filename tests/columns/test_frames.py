@@ -159,6 +159,20 @@ def _of_every_kind() -> list[tuple[str, Any]]:
     ]
 
 
+@pytest.mark.parametrize(("text", "name"), [("a\0b = 1", "a\0b"), ("a = 1", "a\0b"), ("s.a = 1", "s.a\0b")])
+@pytest.mark.parametrize("asked", [mqsel.compile, lambda text: mqsel.SelectorSet({1: text}, dialect="IBM_MQ")])
+def test_names_with_a_nul(asked: Callable[[str], Any], text: str, name: str) -> None:
+    """Where Arrow ends a name its column is never missing, nor read as another: that is an error of every form."""
+    column = pa.array([1, 2])
+    for around in reversed(name.split(".")[1:]):
+        column = pa.StructArray.from_arrays([column], [around])
+    batch = pa.RecordBatch.from_arrays([column], [name.split(".", maxsplit=1)[0]])
+    table = pa.Table.from_batches([batch])
+    for form in (batch, batch.to_struct_array(), table, pa.chunked_array([batch.to_struct_array()]), table.to_reader()):
+        with pytest.raises(ArgumentError, match="ends at U"):
+            asked(text).match_batch(form)
+
+
 @pytest.mark.parametrize("place", range(7))
 def test_columns_that_are_not_read_are_not_asked(place: int) -> None:
     """No method fails at what Arrow does not take of a frame, where no selector reads it; indices are properties."""
