@@ -46,7 +46,8 @@ CONF = {
     "spark.sql.shuffle.partitions": "4",
     "spark.task.maxFailures": "1",
 }
-MISSING = f"mqsel {VERSION} cannot be imported in the Spark Python worker: No module named 'mqsel"  # or a part of it
+FAILED = f"mqsel {VERSION} cannot be imported in the Spark Python worker: "
+MISSING = f"{FAILED}No module named 'mqsel"
 OTHER = "9.8.7"
 
 
@@ -332,7 +333,7 @@ def test_a_cluster_that_lacks_mqsel(kit: Kit, tmp_path: Path) -> None:
     for name, message in (
         ("nothing", f"{MISSING}'"),
         ("wheel", f"{MISSING}'"),
-        ("zip", f"{MISSING}.machine._"),
+        ("zip", f"{FAILED}mqsel is imported from ./wheel.zip"),
         ("other", other),
     ):
         told = found[name].splitlines()
