@@ -448,10 +448,10 @@ def check_word(name: str, given: object, known: Collection[str]) -> None:
         raise ArgumentError(f"{name} is {shortened(given)}: expected {expected}")
 
 
-def told(name: str, given: object) -> bool:
+def as_flag(name: str, given: object) -> bool:
     """Return whether an argument is true.
 
-    Raises: ArgumentError: it does not tell, as an array of several does not.
+    Raises: ArgumentError: it is neither, such as an array of several values.
     """
     try:
         return bool(given)

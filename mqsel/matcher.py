@@ -19,9 +19,9 @@ from mqsel.errors import (
     ProgramError,
     PropertyTypeError,
     SelectorError,
+    as_flag,
     check_word,
     iterated,
-    told,
 )
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
@@ -435,7 +435,7 @@ def compile(  # noqa: A001 (like re.compile)
         chosen = as_dialect(dialect)
         if parameters is not None:
             written = with_parameters(written, parameters, chosen)
-        return _compile(written, chosen, layout, told("optimize", optimize))
+        return _compile(written, chosen, layout, as_flag("optimize", optimize))
     except SelectorError as error:
         if for_subscription and error.reason is MQRC.MQRC_SELECTOR_SYNTAX_ERROR:
             error.reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE

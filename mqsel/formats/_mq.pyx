@@ -33,7 +33,7 @@ from mqsel.machine._values cimport (
 
 from array import array
 
-from mqsel.errors import MQRC, ArgumentError, DecodeError, shortened, told
+from mqsel.errors import MQRC, ArgumentError, DecodeError, as_flag, shortened
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqmd as _mqmd
 from mqsel.formats import mqrfh2 as _mqrfh2
@@ -1453,7 +1453,7 @@ cdef class MQDecoder(Folders):
         self.busy = True  # as in the base
         if ccsid is not None and (type(ccsid) is not int or ccsid not in _mqmd.CCSIDS):
             raise wordings.unknown_ccsid(ccsid, _mqmd.CCSIDS)
-        self.strip = told("strip", strip)
+        self.strip = as_flag("strip", strip)
         self.ccsid = ccsid or 0
         self.never = never
         self.everything = everything

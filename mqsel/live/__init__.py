@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from mqsel.errors import ArgumentError, QueueError, check_count, told, type_name
+from mqsel.errors import ArgumentError, QueueError, as_flag, check_count, type_name
 from mqsel.files._splitters import Received
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.live.address import PASSWORD, Login, read_address
@@ -52,7 +52,7 @@ def browse(
     for name, given in (*texts.items(), *optional.items()):
         if not (isinstance(given, str) or (given is None and name in optional)):  # which may be, or have, a password
             raise ArgumentError(f"{name} is a Python {type_name(given)}: expected a string")
-    follow = told("follow", follow)
+    follow = as_flag("follow", follow)
     if limit is not None:
         check_count("limit", limit, "a count of messages, or None")
     address = read_address(url)

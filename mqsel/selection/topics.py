@@ -16,8 +16,8 @@ from mqsel.errors import (
     SelectorLimitError,
     SelectorNotAlterable,
     SubscriptionError,
+    as_flag,
     shortened,
-    told,
     type_name,
 )
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
@@ -51,7 +51,7 @@ class Subscription:
 
     def __init__(self, name: str, selector: str, presented: Presented, queue: Queue, *, durable: bool) -> None:
         self.name, self.selector, self.type, self.test = name, selector, presented.type, presented.test
-        self.queue, self.durable, self.active = queue, told("durable", durable), True
+        self.queue, self.durable, self.active = queue, as_flag("durable", durable), True
 
     def __repr__(self) -> str:
         kind = f"{'' if self.durable else 'non-'}durable, {'' if self.active else 'in'}active, {self.type.name}"

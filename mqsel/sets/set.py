@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, ca
 
 from mqsel import formats
 from mqsel.columns._kernel import Kernel
-from mqsel.errors import ArgumentError, MqselError, SelectorError, check_count, shortened, told, type_name
+from mqsel.errors import ArgumentError, MqselError, SelectorError, as_flag, check_count, shortened, type_name
 from mqsel.index._index import Index
 from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
 from mqsel.language.checker import MatchOption
@@ -110,7 +110,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     ) -> None:
         laid_out = None if schema is None else as_schema(schema)
         self._hold(
-            Contents(as_dialect(dialect), laid_out, told("keep_text", keep_text), [], None, Texts(), {}, {}, Index())
+            Contents(as_dialect(dialect), laid_out, as_flag("keep_text", keep_text), [], None, Texts(), {}, {}, Index())
         )
         self.update(selectors)
 

@@ -25,11 +25,11 @@ from mqsel.errors import (
     FileError,
     MqselError,
     PropertyTypeError,
+    as_flag,
     check_word,
     iterated,
     quoted,
     shortened,
-    told,
     type_name,
 )
 from mqsel.formats.amqp import NAMINGS
@@ -189,7 +189,7 @@ class Contract:
         if properties is not None and not isinstance(properties, Mapping):
             raise ArgumentError(f"properties are {shortened(properties)}: expected a mapping of names")
         self.properties = {name: _property(name, one) for name, one in (properties or {}).items()}
-        self.others = told("others", others)
+        self.others = as_flag("others", others)
         self._sets: dict[tuple[str, str], tuple[Property | None, Values]] = {}
         self.selector: Selector | None = None
         if selector is not None and (text := as_text(selector)):
@@ -212,7 +212,7 @@ class Contract:
         seen = Observed()
         for message in iterated(messages, "an iterable of messages"):
             seen.take(message)
-        return seen.contract(values=told("values", values))
+        return seen.contract(values=as_flag("values", values))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Contract:
