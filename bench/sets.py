@@ -16,6 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
+from array import array
 from bisect import bisect
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -437,6 +438,7 @@ class Figures(NamedTuple):
     """What was measured of a workload at a size: us a message unless it says otherwise; None for what was not."""
 
     record: float
+    into: float  # positions put into an array
     dict: float
     mq: float
     loop: float | None
@@ -485,6 +487,8 @@ def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> F
         theirs = against_a_tree(workload, texts, selectors.match, notes)
     index = selectors._reader.index
     compared(index.search, index.scan, records[:20])
+    room = array("I", bytes(4 * count))
+    compared(selectors.match, lambda record: room[: selectors.match_into(record, room)].tolist(), records[:50])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "set"
         selectors.save(path)
@@ -493,6 +497,7 @@ def measured(workload: Workload, count: int, rounds: int, notes: list[str]) -> F
     sizes = sum(memoryview(one).nbytes for one in index.to_buffers())
     return Figures(
         p50(selectors.match, records, rounds),
+        p50(lambda record: selectors.match_into(record, room), records, rounds),
         p50(selectors.match, messages, rounds),
         p50(lambda one: selectors.match(decode(one)), raw, rounds),
         loop,

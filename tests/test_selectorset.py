@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import random
+from array import array
 from collections import UserDict, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,6 +81,14 @@ def test_vectors(name: str) -> None:
             assert selectors.scan(message) == wanted
 
 
+def by_positions(selectors: SelectorSet[Any], message: Any) -> list[Any]:
+    """Return what `match` does, by `match_into`."""
+    found = array("I", bytes(4 * len(selectors)))
+    count = selectors.match_into(message, found)
+    order = [*selectors]
+    return [order[position] for position in found[:count]]
+
+
 def random_set(rng: random.Random, name: str) -> tuple[list[Case], list[dict[str, Any]]]:
     """Draw selectors, half of them of one preset and half of any choices, and messages for them."""
     cases: list[Case] = []
@@ -117,6 +126,7 @@ def test_random(name: str, tmp_path: Path) -> None:
         for number, message in enumerate(messages):
             wanted = looped(matchers, message)
             assert travelled.match(message) == wanted, (message, cases)
+            assert by_positions(travelled, message) == wanted
             kept = rng.sample(range(2 * SIDE), SIDE)
             assert travelled.match(message, within=kept) == [key for key in wanted if key in kept]
             if number % 10 == 0:
@@ -211,6 +221,40 @@ def test_a_property_that_any_selector_reads_may_be_at_fault() -> None:
     assert caught.value.name == "b"
 
 
+@pytest.mark.parametrize(
+    "found",
+    [
+        None,
+        5,
+        [0, 0],
+        b"12345678",
+        bytearray(8),
+        array("i", [0]),
+        array("Q", [0]),
+        memoryview(array("I", [0] * 4))[::2],
+    ],
+    ids=["nothing", "number", "list", "bytes", "bytearray", "signed", "64 bits", "gaps"],
+)
+def test_positions_into_what_is_no_array(found: Any) -> None:
+    """What is no writable array of uint32 in one piece is one error, before anything is written to it."""
+    with pytest.raises(ArgumentError, match="expected a writable array of uint32"):
+        echo("a").match_into({"a": 1}, found)
+
+
+def test_positions_into_a_small_array() -> None:
+    """An array holds the selectors that select the message; what stands behind them stays, and gaps are closed."""
+    selectors = echo("a", "b", "c", "d")
+    with pytest.raises(ArgumentError, match="room for 1 positions: 2 selectors"):
+        selectors.match_into({"a": 1, "c": 1}, array("I", [9]))
+    del selectors["a"]
+    found = array("I", [9, 9, 9])
+    assert selectors.match_into({"b": 1, "d": 1, "UTC": 1}, found, now=5) == 2
+    assert found.tolist() == [0, 2, 9]
+    assert selectors.match_into({}, array("I")) == 0
+    with pytest.raises(PropertyTypeError):
+        selectors.match_into(5, found)
+
+
 class Calling(UserDict[str, Any]):
     """A message whose properties come from the set that reads it."""
 
@@ -229,6 +273,9 @@ def test_a_message_may_use_the_set() -> None:
     message.selectors = selectors
     assert selectors.match(message)[0] == "a"
     assert "b" not in selectors.match(message)
+    found = array("I", bytes(400))
+    selectors.match_into(message, found)
+    assert found[0] == 0
 
     class Clearing:
         def __int__(self) -> int:
@@ -311,6 +358,7 @@ def test_queue_manager(held: dict[str, Case], options: dict[str, Any]) -> None:
     for raw in RAW:
         wanted = [key for key, one in matchers.items() if list(one.filter([raw], format="mq", **options))]
         assert selectors.match(decode(raw)) == wanted, raw
+        assert by_positions(selectors, decode(raw)) == wanted
         assert selectors.match(decode(raw), within=["jms", "message"]) == [
             key for key in wanted if key in ("jms", "message")
         ]

@@ -57,6 +57,9 @@ cdef class Index:
     cdef Search *take(self) except NULL
     cdef void give(self, Search *search) noexcept
     cdef Py_ssize_t search_c(self, Record record, const uint32_t *given, Py_ssize_t count, Search *search) except -1
+    cdef Py_ssize_t search_into(
+        self, Record record, const uint32_t *given, Py_ssize_t count, uint32_t *found, Py_ssize_t room
+    ) except -1
     cdef list search_keys(self, Record record, const uint32_t *given, Py_ssize_t count, list keys, object missing)
     cdef list open_tests(self, Record record, uint64_t asked)
     cdef int run(

@@ -1025,6 +1025,20 @@ cdef class Index:
         finally:
             self.give(search)
 
+    cdef Py_ssize_t search_into(
+        self, Record record, const uint32_t *given, Py_ssize_t count, uint32_t *found, Py_ssize_t room
+    ) except -1:
+        """Copy the places that `search_c` finds, as far as there is room; return how many they are."""
+        cdef Search *search = self.take()
+        cdef Py_ssize_t total
+        try:
+            total = self.search_c(record, given, count, search)
+            if total:
+                memcpy(found, search.places.items, sizeof(uint32_t) * <size_t> min(total, room))
+            return total
+        finally:
+            self.give(search)
+
     cdef list open_tests(self, Record record, uint64_t asked):
         """List attributes that are POISON in a record, and on which it depends what is true of it; none if none are.
 

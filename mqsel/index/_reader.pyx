@@ -15,6 +15,7 @@ Longer than 500 lines because a MessageReader is one class, whose parts are call
 """
 
 cimport cython
+from cpython.buffer cimport PyBUF_CONTIG, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_CheckExact, PyDict_Next, PyDict_Size
 from cpython.list cimport PyList_Check, PyList_GET_SIZE
@@ -615,6 +616,9 @@ cdef class MessageReader:
                 return found
 
     cdef list answer_some(self, object message, list within):
+        return self.keys_at(self.places_some(message, within))
+
+    cdef list places_some(self, object message, list within):
         cdef MessageReading reading = self.take()
         cdef Record record
         cdef list places
@@ -633,9 +637,45 @@ cdef class MessageReader:
                     bits = self.allowed(within)
                     selected = [place for place in selected if bits[place >> 3] >> (place & 7) & 1]
                 places = sorted({*places, *selected})
-            return self.keys_at(places)
+            return places
         finally:
             self.give(reading)
+
+    def match_into(self, message, found) -> int:
+        """Put the places of what selects a message into an array; return how many they are, or -1 if there are gaps."""
+        cdef MessageReading reading
+        cdef Record record
+        cdef Py_ssize_t numbering, number
+        cdef Py_ssize_t total = -1
+        cdef Room room = Room(found)
+        cdef list places
+        while True:
+            numbering = self.numbering  # reading a message runs Python code, and lets other threads run
+            if type(message) is Received:
+                places = self.places_some(message, None)
+                total = PyList_GET_SIZE(places)
+                for number in range(min(total, room.count)):
+                    room.numbers[number] = places[number]
+            else:
+                reading = self.take()
+                try:
+                    record = self.read(reading, message)
+                    if reading.table.origin is not self.table.origin:
+                        continue
+                    total = self.index.search_into(
+                        record, NULL if record is message else reading.touched, reading.count, room.numbers, room.count
+                    )
+                finally:
+                    self.give(reading)
+            if self.size != self.living:
+                return -1
+            if total > room.count:
+                raise ArgumentError(
+                    f"found has room for {room.count:,} positions: {total:,} selectors select the message",
+                    hint="let it have as many as the set has selectors",
+                )
+            if numbering == self.numbering:
+                return total
 
     cdef bytes allowed(self, list within):
         """Return a bitmap of the places of some keys."""
@@ -886,6 +926,34 @@ cdef bytes both(bytes one, bytes other):
     cdef Py_ssize_t size = min(len(one), len(other))
     shared = int.from_bytes(one[:size], "little") & int.from_bytes(other[:size], "little")
     return shared.to_bytes(size, "little")
+
+
+@cython.final
+cdef class Room:
+    """An array of unsigned integers of 32 bits that another object holds."""
+
+    cdef Py_buffer view
+    cdef uint32_t *numbers
+    cdef Py_ssize_t count
+
+    def __cinit__(self, found):
+        try:
+            PyObject_GetBuffer(found, &self.view, PyBUF_CONTIG | PyBUF_FORMAT)
+        except (TypeError, BufferError, ValueError):
+            raise no_room(found) from None
+        if self.view.itemsize != 4 or self.view.format not in (b"I", b"L"):
+            raise no_room(found)
+        self.numbers, self.count = <uint32_t *> self.view.buf, self.view.len // 4
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.view)
+
+
+cdef object no_room(found):
+    return ArgumentError(
+        f"found is {shortened(found)}: expected a writable array of uint32",
+        hint='make it with array("I", bytes(4 * len(selectors)))',
+    )
 
 
 @cython.final
