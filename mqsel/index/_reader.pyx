@@ -940,20 +940,16 @@ cdef class Room:
         try:
             PyObject_GetBuffer(found, &self.view, PyBUF_CONTIG | PyBUF_FORMAT)
         except (TypeError, BufferError, ValueError):
-            raise no_room(found) from None
+            self.view.itemsize = 0  # some of it may have been filled
         if self.view.itemsize != 4 or self.view.format not in (b"I", b"L"):
-            raise no_room(found)
+            raise ArgumentError(
+                f"found is {shortened(found)}: expected a writable array of uint32",
+                hint='make it with array("I", bytes(4 * len(selectors)))',
+            )
         self.numbers, self.count = <uint32_t *> self.view.buf, self.view.len // 4
 
     def __dealloc__(self):
         PyBuffer_Release(&self.view)
-
-
-cdef object no_room(found):
-    return ArgumentError(
-        f"found is {shortened(found)}: expected a writable array of uint32",
-        hint='make it with array("I", bytes(4 * len(selectors)))',
-    )
 
 
 @cython.final
