@@ -68,10 +68,15 @@ class Known(NamedTuple):
         return self if own == self.selector.names else self._replace(selector=selector, normal=normal(selector))
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it has an answer for each message."""
+        core = core_of(self.selector.dialect)
+        return core.is_documented and core.naming != "folded"
+
+    @property
     def matches(self) -> Callable[[Message], bool]:
         """What reports whether it selects a message: not if it has no answer."""
-        core = core_of(self.selector.dialect)
-        if core.is_documented and core.naming != "folded":
+        if self.is_plain:
             return self.machine.matches
         return lambda message: self.truth(message) is Truth.TRUE
 

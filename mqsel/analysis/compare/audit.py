@@ -1,13 +1,16 @@
 """Compares many selectors: which never select, which are equal, and which select all that another selects.
 
 For each selector a few messages that it selects are computed, at the ends of its ranges. Only a selector that selects
-all of these can contain it. Such selectors are found by an index of the texts and truth values that selectors require,
-and few of them are left for the proof. Where a proof fails, its message rules out other pairs, too.
+all of these can contain it. Such selectors are found by an index of where selectors are TRUE, and few of them are left
+for the proof. Where a proof fails, its message rules out other pairs, too. Longer than 500 lines because all that is
+asked of pairs is asked of the same sets.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple, cast
@@ -17,17 +20,20 @@ from mqsel.analysis.compare.contract import PRESENT, Contract
 from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.analysis.explain import message_code
 from mqsel.errors import ArgumentError, SelectorError, as_flag, iterated, shortened
-from mqsel.index._reader import has_hash, no_key
+from mqsel.index._index import Index
+from mqsel.index._reader import MessageReader, has_hash, no_key
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.nodes import Identifier
+from mqsel.language.nodes import Computed, Identifier
 from mqsel.language.selector import as_text
 from mqsel.logic.formulas import Any as AnyOf
-from mqsel.logic.formulas import Formula, Leaf, leaves
+from mqsel.logic.formulas import Formula, Leaf, all_of, leaves
 from mqsel.logic.needs import needs
+from mqsel.logic.normal import Writer
 from mqsel.logic.sets import NOTHING, Values
 from mqsel.logic.solver import Message, Witness
 from mqsel.logic.solver.boxes import Check
-from mqsel.machine._stream import Selection
+from mqsel.machine.sections import Texts
+from mqsel.names import joined
 from mqsel.notebook import page, table
 
 MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some ten seconds
@@ -131,12 +137,13 @@ class _Entry:
         keys: of those that have it.
         contract: what messages are like.
         destinations: of its keys.
+        formula: where it is TRUE, as an index takes it.
+        is_exact: whether it is; elsewhere the formula is what each message has of which it is TRUE.
         messages: that it selects.
         gates: for properties, the texts or truth values one of which a message must have.
-        needs: properties that it must have.
     """
 
-    def __init__(self, known: Known, keys: list[str], contract: Contract | None) -> None:
+    def __init__(self, known: Known, keys: list[str], contract: Contract | None, writer: Writer) -> None:
         self.known = known
         self.contract = contract
         self.keys = keys
@@ -144,8 +151,16 @@ class _Entry:
         self.messages: list[Message] = []
         needed = needs(known.normal.true) or {}
         self.gates = {name: points for name, values in needed.items() if (points := _points(values)) is not None}
-        self.needs = [name for name, values in needed.items() if not values.null]
         self.matches = known.matches
+        selector = known.selector
+        names = {name: joined(read, selector.naming) for name, read in selector.names.items()}
+        # What is computed an index computes for each message, and what has no answer for one is an error there.
+        self.is_exact = known.is_plain and not any(isinstance(node, Computed) for node in selector.order)
+        self.formula = (
+            writer.true_of(selector, names)
+            if self.is_exact
+            else all_of([Leaf(Identifier(name), values) for name, values in needed.items()])
+        )
 
 
 def audit(
@@ -183,6 +198,7 @@ def audit(
         if not has_hash(key):
             raise no_key(key)
         texts.setdefault((as_text(text), as_dialect(own[0]) if own else usual), []).append(key)
+    writer = Writer()
     entries: list[_Entry] = []
     every: dict[str, list[Known]] = {}
     spelled: dict[str, str] = {}
@@ -191,7 +207,7 @@ def audit(
     same: list[Equal] = []
     for (text, chosen), keys in texts.items():
         try:
-            entry = _Entry(made(text, chosen).spelled(spelled), keys, contract)
+            entry = _Entry(made(text, chosen).spelled(spelled), keys, contract, writer)
         except SelectorError as error:
             invalid += [(key, error) for key in keys]
             continue
@@ -282,29 +298,74 @@ def _at_end(entry: _Entry, message: Message, end: int) -> Message:
 _INT64 = -(1 << 63), (1 << 63) - 1
 
 
-# ---- which contains which --------------------------------------------------------------------------------------------
+# ---- sets of selectors -----------------------------------------------------------------------------------------------
 
 
-class _Index:
-    """Entries by the values of their messages."""
+class _Sets:
+    """Sets of some entries, as bits by their places: so that a pair of which there is nothing to say takes a bit."""
 
     def __init__(self, entries: Sequence[_Entry]) -> None:
-        self.everyone = range(len(entries))
-        self.places: dict[tuple[object, ...], list[int]] = {}
+        self.entries = entries
+        self.everyone = (1 << len(entries)) - 1
+        self.ungated: dict[str, int] = {}
+        self.gated: dict[tuple[str, str | bool], list[int]] = {}
+        index = Index()
+        index.add(range(len(entries)), [one.formula for one in entries])
+        self.reader: MessageReader[int] = MessageReader()
+        self.reader.begin(index, None, [*range(len(entries))], None, Texts(), {}, {})
+        self.inexact = self.bits([place for place, entry in enumerate(entries) if not entry.is_exact])
         for place, entry in enumerate(entries):
-            for name, value in entry.messages[0].items():
-                self.places.setdefault((name,), []).append(place)
-                if type(value) in (str, bool):
-                    self.places.setdefault((name, type(value), value), []).append(place)
+            for name, points in entry.gates.items():
+                self.ungated[name] = self.ungated.get(name, self.everyone) ^ 1 << place
+                for point in points:
+                    self.gated.setdefault((name, point), []).append(place)
 
-    def selected(self, wide: _Entry) -> Sequence[int]:
-        """List the entries of which *wide* may select the first message."""
-        found: list[Sequence[int]] = [self.everyone]
-        for name, points in wide.gates.items():
-            lists = [self.places.get((name, type(one), one), []) for one in points]
-            found.append([place for one in lists for place in one])
-        found += [self.places.get((name,), []) for name in wide.needs]
-        return min(found, key=len)
+    def bits(self, places: Iterable[int]) -> int:
+        return int.from_bytes(self.reader.bitmap(places), "little")
+
+    def selecting(self, message: Message, among: int = -1) -> int:
+        """Return those that select a message, of some."""
+        found = self.bits(self.reader.match(message)) & among
+        for place in _places(found & self.inexact):
+            if not self.entries[place].matches(message):
+                found ^= 1 << place
+        return found
+
+    def around(self, entry: _Entry) -> int:
+        """Return those that select all messages of an entry."""
+        return functools.reduce(lambda found, message: self.selecting(message, found), entry.messages, self.everyone)
+
+    def reached(self, entry: _Entry) -> int:
+        """Return those that select any of the messages of an entry."""
+        return functools.reduce(operator.or_, map(self.selecting, entry.messages))
+
+    def meeting(self, entry: _Entry) -> int:
+        """Return those that ask for a text or truth value of each property of which *entry* asks for some, too."""
+        found = self.everyone
+        for name, points in entry.gates.items():
+            found &= self.ungated[name] | self.bits([one for point in points for one in self.gated[name, point]])
+        return found
+
+
+def _places(bits: int) -> Iterator[int]:
+    while bits:
+        least = bits & -bits
+        yield least.bit_length() - 1
+        bits ^= least
+
+
+def _counts(many: Iterable[int], size: int) -> list[int]:
+    """Return for each place in how many sets it is: all places are added up at once, digit by binary digit."""
+    digits: list[int] = []
+    for bits in many:
+        for at, digit in enumerate(digits):
+            digits[at], bits = digit ^ bits, digit & bits  # noqa: PLW2901 (the carry)
+        if bits:
+            digits.append(bits)
+    return [sum((digit >> place & 1) << at for at, digit in enumerate(digits)) for place in range(size)]
+
+
+# ---- which contains which --------------------------------------------------------------------------------------------
 
 
 def _contained(entries: Sequence[_Entry]) -> tuple[list[list[_Entry]], list[tuple[_Entry, list[_Entry]]], list[_Entry]]:
@@ -312,24 +373,19 @@ def _contained(entries: Sequence[_Entry]) -> tuple[list[list[_Entry]], list[tupl
 
     Returns: equal ones; the wide ones, each with those within it; those of which something is not decided.
     """
-    index = _Index(entries)
-    around: list[set[int]] = [set() for _ in entries]
-    widths = [0] * len(entries)
-    firsts = [entry.messages[0] for entry in entries]
-    places = {id(message): place for place, message in enumerate(firsts)}
-    for place, wide in enumerate(entries):
-        for message in Selection(wide.known.machine, [firsts[one] for one in index.selected(wide)], True, None):
-            inner = places[id(message)]
-            if inner != place and all(map(wide.matches, entries[inner].messages)):
-                around[inner].add(place)
-                widths[place] += 1
+    sets = _Sets(entries)
+    arounds = [sets.around(entry) for entry in entries]
+    widths = _counts(arounds, len(entries))
     unsure: dict[int, None] = {}
     first = [*range(len(entries))]  # of those that are equal
+    alike: dict[int, int] = {}  # the first ones by width: those that are equal select as many
     within: dict[int, list[int]] = {}
     hard = 0
     for place, entry in enumerate(entries):
-        mutual = sorted(one for one in around[place] if one < place and place in around[one] and first[one] == one)
-        for one in mutual:
+        others = alike.get(widths[place], 0)
+        for one in _places(arounds[place] & others):
+            if not all(map(entry.matches, entries[one].messages)):
+                continue
             forth = _is_within(entry, entries[one]) if hard < _HARD else None
             back = forth and _is_within(entries[one], entry)
             if back:
@@ -338,12 +394,15 @@ def _contained(entries: Sequence[_Entry]) -> tuple[list[list[_Entry]], list[tupl
             if forth is None or (forth and back is None):
                 unsure[place] = None
                 hard += 1
+        else:
+            alike[widths[place]] = others | 1 << place
+    wide_first = sorted(alike.items(), reverse=True)
     for place, entry in enumerate(entries):
         if first[place] != place:
             continue
-        waiting = sorted([one for one in around[place] if first[one] == one], key=lambda one: (-widths[one], one))
         seen, open_ = len(entry.messages), 0
-        for one in waiting:
+        others = arounds[place] & ~(1 << place)
+        for one in itertools.chain.from_iterable(_places(others & many) for _, many in wide_first if others):
             # A proof that failed has left a message.
             if not all(map(entries[one].matches, entry.messages[seen:])):
                 continue
@@ -390,7 +449,9 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
 
     Returns: them, and how many pairs were not looked at.
     """
-    found: dict[tuple[int, int], Missing] = {}
+    sets = _Sets(entries)
+    found: list[Missing] = []
+    told: list[list[int]] = [[] for _ in entries]  # by one of a pair the others
     looked = left = 0
     for place, entry in enumerate(entries):
         for name in _may_lack(entry.known.normal.true):
@@ -398,20 +459,19 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
             with_it = _found(entry, (entry.known.normal.true, present), entry.matches).message
             if with_it is None:
                 continue  # it asks for messages that lack it
-            for other, second in enumerate(entries):
-                if other == place or (min(place, other), max(place, other)) in found or second.matches(with_it):
-                    continue
-                if any(not points & second.gates.get(one, points) for one, points in entry.gates.items()):
-                    continue
-                looked += 1
-                if looked > MAX_PAIRS:
-                    left += 1
-                    continue
+            others = sets.meeting(entry) & ~(sets.selecting(with_it) | sets.bits([place, *told[place]]))
+            asked = [*itertools.islice(_places(others), max(MAX_PAIRS - looked, 0))]
+            looked += others.bit_count()
+            left += others.bit_count() - len(asked)
+            for other in asked:
+                second = entries[other]
                 message = _in_common_without(entry, second, present)
                 if message is not None:
                     keys = (entry.keys[0], second.keys[0]) if place < other else (second.keys[0], entry.keys[0])
-                    found[min(place, other), max(place, other)] = Missing(keys, name, message)
-    return [*found.values()], left
+                    found.append(Missing(keys, name, message))
+                    told[place].append(other)
+                    told[other].append(place)
+    return found, left
 
 
 def _in_common_without(first: _Entry, second: _Entry, present: Leaf) -> Message | None:
@@ -441,21 +501,35 @@ def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
         for entry in entries
         for one, other in itertools.pairwise(entry.keys if len(entry.destinations) == 1 else ())  # of one text
     ]
+    sets = _Sets(entries)
+    near: dict[str, int] = {}  # by destination
+    behind: list[list[int]] = [[] for _ in entries]  # those of which an entry before them selects a message
+    for place, entry in enumerate(entries):
+        for one in entry.destinations:
+            near[one] = near.get(one, 0) | 1 << place
+        for before in _places(sets.reached(entry) & (1 << place) - 1):
+            behind[before].append(place)
     looked = left = hard = 0
     for place, entry in enumerate(entries):
-        for second in entries[place + 1 :]:
-            if entry.destinations.keys().isdisjoint(second.destinations):
-                continue
-            if any(not points & second.gates.get(one, points) for one, points in entry.gates.items()):
-                continue
-            shared = [*filter(second.matches, entry.messages), *filter(entry.matches, second.messages)]
-            if not shared:
-                looked += 1
-                both = _both(entry, second) if looked <= MAX_PAIRS and hard < _HARD else None
-                hard += both is not None and bool(both.reason)
-                left += both is None or bool(both.reason)
-                shared = [] if both is None or both.message is None else [both.message]
-            found += [Twice((entry.keys[0], second.keys[0]), one) for one in shared[:1]]
+        others = functools.reduce(operator.or_, [near[one] for one in entry.destinations])
+        others &= sets.meeting(entry) & -(2 << place)
+        shared = others & (sets.reached(entry) | sets.bits(behind[place]))
+        others &= ~shared
+        asked = {*itertools.islice(_places(others), max(MAX_PAIRS - looked, 0))}
+        looked += others.bit_count()
+        left += others.bit_count() - len(asked)
+        for other in sorted([*_places(shared), *asked]):
+            second = entries[other]
+            if other in asked:
+                both = _both(entry, second) if hard < _HARD else Witness(None, "not tried")
+                hard += bool(both.reason)
+                left += bool(both.reason)
+                message = both.message
+            else:
+                own = filter(second.matches, entry.messages)
+                message = next(itertools.chain(own, filter(entry.matches, second.messages)))
+            if message is not None:
+                found.append(Twice((entry.keys[0], second.keys[0]), message))
     return found, left
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
@@ -118,10 +119,15 @@ def unquoted_text(node: Comparison, selector: Selector) -> Found | None:
         return None
     text = left if right.name in _HEADERS else right
     # What is a property elsewhere, too, is one here.
-    uses = {one.span for one in parsed(selector) if type(one) is Identifier and one.name == text.name}
-    if len(uses) > 1 or text.name in _HEADERS or text.name.lower() in NO_NUMBERS:
+    if _uses(selector)[text.name] > 1 or text.name in _HEADERS or text.name.lower() in NO_NUMBERS:
         return None
     return Found(text.span, (text.name,))
+
+
+@functools.lru_cache(1)
+def _uses(selector: Selector) -> Counter[str]:
+    """Count in how many places each name stands."""
+    return Counter(name for name, _ in {(one.name, one.span) for one in parsed(selector) if type(one) is Identifier})
 
 
 _HEADERS = {*JMS_SYNONYMS, *(DESCRIPTOR + name for name in MQMD_TYPES)}
