@@ -526,7 +526,10 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         texts = {key: self._reader.texts[places[key]] for key in keys}
         formulas = (*Formulas(keys, texts, own, self.dialect),)
         clauses = {part for one in formulas for part in (one.parts if isinstance(one, AnyOf) else (one,))}
-        return Kernel(formulas, self._reader.index.names), len(clauses)
+        try:
+            return Kernel(formulas, self._reader.index.names), len(clauses)
+        except KeyError as error:
+            raise SelectorError(f"the text of a selector is damaged: the index has no property {error}") from error
 
     def explain(self, key: K, message: Message) -> Explanation:
         """Report of every part of a selector what it was for *message*, and why.
