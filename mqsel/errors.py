@@ -11,7 +11,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from enum import IntEnum
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 Span = tuple[int, int]
 _T = TypeVar("_T")
@@ -437,12 +440,17 @@ def shortened(value: object) -> str:
     return shown if len(shown) <= 60 else f"{shown[:59]}…"
 
 
+def is_a(given: object, kinds: type[_T] | tuple[type[_T], ...]) -> TypeIs[_T]:
+    """Report whether an argument is of a class: `isinstance` takes what stands for one, too, but C code does not."""
+    return issubclass(type(given), kinds)
+
+
 def check_word(name: str, given: object, known: Collection[str]) -> None:
     """Check an argument that is one of a few words.
 
     Raises: ArgumentError: it is none of them.
     """
-    if not isinstance(given, str) or str.__str__(given) not in known:
+    if not is_a(given, str) or str.__str__(given) not in known:
         words = [*map(repr, known)]
         expected = " or ".join(words) if len(words) == 2 else f"one of {', '.join(words)}"
         raise ArgumentError(f"{name} is {shortened(given)}: expected {expected}")
@@ -464,7 +472,7 @@ def check_count(name: str, given: object, expected: str) -> None:
 
     Raises: ArgumentError: it is none.
     """
-    if not isinstance(given, int) or given < 1:
+    if not is_a(given, int) or given < 1:
         raise ArgumentError(f"{name} is {shortened(given)}: expected {expected}")
 
 
@@ -475,7 +483,7 @@ def iterated(given: Iterable[_T], expected: str) -> Iterator[_T]:
     """
     try:
         return iter(given)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # ValueError of a closed file, or a view that is released
         if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
             raise
         raise ArgumentError(f"found {shortened(given)}: expected {expected}") from error

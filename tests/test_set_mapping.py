@@ -359,6 +359,16 @@ def test_damaged_files(tmp_path: Path) -> None:
     assert refused > 100
 
 
+def test_a_damaged_name(tmp_path: Path) -> None:
+    """A name that is damaged in a text alone is an error of ours where a kernel is made of the texts."""
+    path = tmp_path / "set"
+    SelectorSet({"k": "zebra = 1 OR b = 'x'"}).save(path)
+    path.write_bytes(path.read_bytes().replace(b"zebra = 1", b"zebru = 1"))
+
+    with pytest.raises(SelectorError, match="damaged: the index has no property 'zebru"):
+        SelectorSet.open(path).together()
+
+
 # ---- threads ---------------------------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, check_word, visible
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, check_word, is_a, visible
 from mqsel.files import qload
 from mqsel.files._splitters import Framed, Splitter
 from mqsel.files.arrays import opened_messages
@@ -62,7 +62,7 @@ def length_prefixed(message: bytes) -> bytes:
 
     Raises: ArgumentError: it is none.
     """
-    if not isinstance(message, bytes):
+    if not is_a(message, bytes):
         raise no_message(message)
     return len(message).to_bytes(4, "big") + message
 

@@ -207,7 +207,7 @@ def names_of(message: bytes, kind: str, types: Mapping[str, str]) -> tuple[str, 
 
     Raises: as `MessageFormat.inspect` of the format.
     """
-    names = property_names(message) if kind == "json" and type(message) is bytes else None
+    names = property_names(message) if type(message) is bytes and type(kind) is str and kind == "json" else None
     if names is None:
         rows = row_of(kind).inspect(message, types).rows
         names = rows.names() if isinstance(rows, Rows) else tuple(row.name for row in rows if row.value is not None)
@@ -258,6 +258,7 @@ def decoder(
     if not options.keys() <= set(row.options):
         unknown = ", ".join(name for name in options if name not in row.options)
         raise ArgumentError(f"format {format!r} does not take these options: {unknown}")
+    in_any_case = given_names(in_any_case)
     if in_any_case and row.whole is None:
         readable = ", ".join(repr(name) for name, one in FORMATS.items() if one.whole is not None)
         raise ArgumentError(

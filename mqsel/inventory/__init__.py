@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import chain
 from pathlib import Path
 
-from mqsel.errors import ArgumentError, FileError, check_word, iterated, shortened
+from mqsel.errors import ArgumentError, FileError, check_word, is_a, iterated, shortened
 from mqsel.files.framings import FORMATS, LINES, WIDE, bindings, looks_like
 from mqsel.files.opening import PACKED, name_of, opened
 from mqsel.files.selectors import selectors
@@ -67,7 +67,13 @@ def read_file(
     Args:
         kind, columns: those of `read`.
         content: of the file, unpacked, if it has been read.
+
+    Raises: ArgumentError: the place, the kind or the content is none.
     """
+    if not is_a(place, Place) or not is_a(content, (bytes, type(None))):
+        raise ArgumentError(f"found {shortened(place)} and {shortened(content)}: expected a Place, and bytes or None")
+    if kind is not None:
+        check_word("the kind", kind, KINDS)
     try:
         data, has_words = _content(place, kind is not None) if content is None else (content, _has_words(content))
     except FileError as error:

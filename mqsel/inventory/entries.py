@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from mqsel.errors import Span
+from mqsel.errors import ArgumentError, Span, is_a, iterated, shortened
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, inserted, of_file
 
@@ -159,6 +159,9 @@ def keys_of(entries: Sequence[Entry]) -> list[str]:
     It is that of the entry. Where several have the same one, or none, it is ``KEY@FILE:LINE:COLUMN``; and where a
     constant of a source is used more than once, ``#2``, ``#3`` … stand behind that of the others.
     """
+    for entry in iterated(entries, "entries"):
+        if not is_a(entry, Entry):
+            raise ArgumentError(f"found {shortened(entry)}: expected an Entry")
     times = Counter(entry.key for entry in entries)
     taken = {key for key, number in times.items() if number == 1 and key}
     keys = []

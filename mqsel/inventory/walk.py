@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mqsel.columns.wordings import package_missing
+from mqsel.errors import iterated
 from mqsel.files.opening import name_of
 
 _IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")
@@ -31,7 +32,7 @@ def files_of(paths: Iterable[str]) -> Iterator[Place]:
 
     Raises: MqselError: a folder is to be walked, and pathspec is not installed.
     """
-    for path in map(name_of, paths):
+    for path in map(name_of, iterated(paths, "paths")):
         if path != "-" and os.path.isdir(path):  # noqa: PTH112 (that of a Path raises where a name is too long)
             yield from _walked(path, _above(path))
         elif path != "-" and glob.has_magic(path) and not os.path.lexists(path):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter, contains
 from typing import Any, NamedTuple, TypeVar
 
-from mqsel.errors import ArgumentError, shortened
+from mqsel.errors import ArgumentError, check_word, is_a, shortened
 from mqsel.language import dialects
 from mqsel.values import Truth
 
@@ -129,11 +129,10 @@ class Dialect(_Choices):
         Raises: ArgumentError: one cannot be.
         """
         chosen = _CHOSEN(self)
-        if not all(map(contains, CHOICES.values(), chosen)):  # every program that is loaded has its dialect checked
+        # Every program that is loaded has its dialect checked.
+        if {*map(type, chosen)} != {str} or not all(map(contains, CHOICES.values(), chosen)):
             for (name, allowed), choice in zip(CHOICES.items(), chosen, strict=True):
-                if choice not in allowed:
-                    expected = " or ".join(map(repr, allowed))
-                    raise ArgumentError(f"dialect field {name} is {shortened(choice)}: expected {expected}")
+                check_word(f"dialect field {name}", choice, allowed)
         limit = self.max_length
         if limit is not None and (type(limit) is not int or not 0 < limit < 1 << 32):
             raise ArgumentError(f"dialect field max_length is {shortened(limit)}: expected a positive integer or None")
@@ -271,7 +270,7 @@ def as_dialect(given: "Dialect | str") -> "Dialect":
     """
     if type(given) is Dialect:
         return given
-    if not isinstance(given, str):
+    if not is_a(given, str):
         raise ArgumentError(
             f"dialect is a Dialect or a name, found {shortened(given)}", hint=f"use mqsel.{', mqsel.'.join(PRESETS)}"
         )

@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from mqsel import formats
-from mqsel.errors import ArgumentError, MessageNotWriteable, PropertyTypeError, SelectorError, quoted, shortened
+from mqsel.errors import ArgumentError, MessageNotWriteable, PropertyTypeError, SelectorError, is_a, quoted, shortened
 from mqsel.formats import mq
 from mqsel.formats.jms import JMS as SOURCES
 from mqsel.formats.mqmd import CHARACTER_SETS
@@ -79,7 +79,7 @@ class Message(Mapping[str, Any]):
         headers: Mapping[str, Any] | None = None,
         body: str | bytes | None = None,
     ) -> None:
-        if not isinstance(body, (str, bytes, type(None))):
+        if not is_a(body, (str, bytes, type(None))):
             raise ArgumentError(f"body is a Python {type(body).__name__}: expected str, bytes or None")
         for what, given in (("properties", properties), ("headers", headers)):
             if not isinstance(given, (Mapping, type(None))):
@@ -100,11 +100,13 @@ class Message(Mapping[str, Any]):
     # ---- a mapping
 
     def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str):
+            raise KeyError(name)
         return self._values[name]
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return a header field or property."""
-        return self._values.get(name, default)
+        return self._values.get(name, default) if isinstance(name, str) else default
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -18,6 +18,7 @@ from mqsel.errors import (
     MqselError,
     SelectorLimitError,
     SelectorSyntaxError,
+    is_a,
     shortened_line,
     type_name,
     with_extra,
@@ -98,7 +99,7 @@ class XPath:
 
 def _short(text: str) -> str:
     """Refuse what is longer than a selection string: a path of 100,000 steps takes the stack, and the process."""
-    if not isinstance(text, str):
+    if not is_a(text, str):
         raise ArgumentError(f"the text is a Python {type_name(text)}: expected a string")
     if len(text) > MAX_LENGTH:
         message = f"the text has {len(text)} characters: a provider takes {MAX_LENGTH}"

@@ -16,7 +16,7 @@ from mqsel.errors import MQRC, ArgumentError, SelectorError, SelectorLimitError,
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Not, Or, children
-from mqsel.language.selector import read_selector
+from mqsel.language.selector import as_text, read_selector
 from mqsel.matcher import Matcher, compile  # noqa: A004 (as it is called outside)
 
 
@@ -108,7 +108,7 @@ def present(
             raise ArgumentError(f"complexity is a Complexity or None, found a Python {type_name(complexity)}")
         if not isinstance(complexity.tests, int) or not isinstance(complexity.nesting, int | None):
             raise ArgumentError(f"{shortened(complexity)} has no counts of tests and nesting")
-    if isinstance(text, str) and not text.strip(_BLANKS):  # to the parsers of many products that is an error
+    if not as_text(text).strip(_BLANKS):  # to the parsers of many products that is an error
         return Presented(SelectionType.NONE, None, _is_any)
     try:
         matcher = compile(text, dialect=dialect, for_subscription=for_subscription)

@@ -86,9 +86,9 @@ def opened(path: str | os.PathLike[str]) -> Contents:
         header, arrays = sections.opened(data)
         return _contents(header, [], arrays)
     except ProgramError as error:
-        raise FileError(error.message, path=os.fspath(path), hint=error.hint) from error
+        raise FileError(error.message, path=os.fsdecode(path), hint=error.hint) from error
     except _DAMAGE as error:  # what no save has written
-        raise FileError("the header of the file is damaged", path=os.fspath(path), hint="save it again") from error
+        raise FileError("the header of the file is damaged", path=os.fsdecode(path), hint="save it again") from error
 
 
 def unpickled(header: dict[str, Any], keys: list[Any], arrays: list[Any]) -> Contents:

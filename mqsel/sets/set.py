@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, ca
 
 from mqsel import formats
 from mqsel.columns._kernel import Kernel
-from mqsel.errors import ArgumentError, MqselError, SelectorError, as_flag, check_count, shortened, type_name
+from mqsel.errors import ArgumentError, MqselError, SelectorError, as_flag, check_count, is_a, shortened, type_name
 from mqsel.index._index import Index
 from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
 from mqsel.language.checker import MatchOption
@@ -197,7 +197,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         for key, selector in pairs:
             try:
                 hash(key)
-            except (TypeError, ValueError) as error:  # the latter of a memoryview
+            except (TypeError, ValueError) as error:
                 raise no_key(key) from error
             own.pop(key, None)
             if isinstance(selector, Matcher):
@@ -205,7 +205,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
                 texts[key] = selector.selector
                 if selector.dialect != self.dialect:
                     own[key] = selector.dialect
-            elif isinstance(selector, str):
+            elif is_a(selector, str):
                 texts[key] = str.__str__(selector)
             else:
                 raise ArgumentError(
@@ -244,7 +244,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     def _place(self, key: Any) -> int:
         try:
             return self._places[key]
-        except TypeError as error:
+        except (TypeError, ValueError) as error:  # the latter of a memoryview
             raise no_key(key) from error
 
     @alone
@@ -304,7 +304,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     def __contains__(self, key: object) -> bool:
         try:
             return key in self._places
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise no_key(key) from error
 
     @changing
@@ -549,7 +549,10 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         texts = {key: self._reader.texts[places[key]] for key in keys}
         formulas = (*Formulas(keys, texts, own, self.dialect),)
         clauses = {part for one in formulas for part in (one.parts if isinstance(one, AnyOf) else (one,))}
-        return Kernel(formulas, self._reader.index.names), len(clauses)
+        try:
+            return Kernel(formulas, self._reader.index.names), len(clauses)
+        except KeyError as error:
+            raise SelectorError(f"the text of a selector is damaged: the index has no property {error}") from error
 
     def explain(self, key: K, message: Message) -> Explanation:
         """Report of every part of a selector what it was for *message*, and why.

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mqsel.errors import FileError, MqselError, SelectorError, shortened
+from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError, is_a, shortened
+from mqsel.files.opening import name_of
 from mqsel.files.wordings import fault, file_trouble
 from mqsel.formats.jsonl import fault_of_json, message_from_json
 from mqsel.inventory import keys_of, read
@@ -83,7 +84,7 @@ def read_cases(
 
     Raises: FileError: the file cannot be read, or has none; an object is no case. The place is in it.
     """
-    file = Path(path)
+    file = Path(name_of(path))
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
@@ -161,8 +162,10 @@ def _case(
 def judged(case: Case) -> Verdict:
     """Return what becomes of a case: an answer, whether it is the wanted one, and why it is that.
 
-    Raises: FileError: the message is none.
+    Raises: FileError: the message is none. ArgumentError: the case is none.
     """
+    if not is_a(case, Case):
+        raise ArgumentError(f"found {shortened(case)}: expected a Case")
     try:
         matcher = compiled(case.selector, dialect=case.dialect)
     except SelectorError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mqsel.errors import ArgumentError, shortened
 from mqsel.inventory.keyed import Paths
 from mqsel.sets.set import SelectorSet
 
@@ -20,6 +21,8 @@ def deliveries(inventory: Paths | SelectorSet[str], messages: Mapping[str, Any])
 
     Raises: as `SelectorSet.from_inventory`, and `SelectorSet.match`.
     """
+    if not isinstance(messages, Mapping):
+        raise ArgumentError(f"messages are {shortened(messages)}: expected a mapping of names to messages")
     selectors = inventory if isinstance(inventory, SelectorSet) else SelectorSet.from_inventory(inventory)
     got: dict[str, list[str]] = {key: [] for key in selectors}
     for name, message in messages.items():

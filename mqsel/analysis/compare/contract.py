@@ -27,6 +27,7 @@ from mqsel.errors import (
     PropertyTypeError,
     as_flag,
     check_word,
+    is_a,
     iterated,
     quoted,
     shortened,
@@ -220,7 +221,7 @@ class Contract:
 
         Raises: FileError: it cannot be read. ArgumentError: it is no contract.
         """
-        name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+        name = os.fspath(path) if is_a(path, (str, os.PathLike)) else None
         if not isinstance(name, str):
             raise ArgumentError(f"the contract is {shortened(path)}: expected a path")
         try:

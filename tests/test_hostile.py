@@ -1,0 +1,110 @@
+"""Arguments that are none: each public callable, each of its parameters, each of these values, in turn."""
+
+from __future__ import annotations
+
+import io
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mqsel
+from mqsel import files, formats, inventory, selection, testing
+from mqsel.analysis.compare.audit import audit
+from mqsel.formats import mq
+
+
+def _claiming(kind: type) -> Any:
+    """Return an object that claims to be of a class, as those of `unittest.mock` do."""
+    return type("Claiming", (), {"__class__": kind})()
+
+
+def _closed() -> io.StringIO:
+    file = io.StringIO()
+    file.close()
+    return file
+
+
+HOSTILE: dict[str, Callable[[], Any]] = {
+    "None": lambda: None,
+    "huge": lambda: 10**5000,
+    "negative": lambda: -1,
+    "NaN": lambda: float("nan"),
+    "array": lambda: np.array([1, 2]),
+    "words": lambda: np.array(["a", "b"]),
+    "surrogate": lambda: "\ud800",
+    "NUL": lambda: "\0",
+    "bytes": lambda: b"\xff",
+    "closed": _closed,
+    "integers": lambda: [5],
+    "names of integers": lambda: {5: 5},
+    "object": object,
+    "class": lambda: int,
+    **{f"claiming {kind.__name__}": lambda kind=kind: _claiming(kind) for kind in (str, int, bytes)},
+}
+MESSAGE = {"a": 1}
+CALLED: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "compile": (mqsel.compile, {"text": "a = :a", "dialect": "JMS", "schema": None, "parameters": {"a": 1}}),
+    "quote": (mqsel.quote, {"value": 1, "dialect": "JMS"}),
+    "lint": (mqsel.lint, {"text": "a = 1", "dialect": "JMS", "given": None}),
+    "relation": (mqsel.relation, {"a": "a = 1", "b": "a = 2", "dialect": "JMS", "given": None}),
+    "migrate": (mqsel.migrate, {"text": "a = 1", "source": "JMS", "target": "ARTEMIS"}),
+    "gap": (mqsel.gap, {"selectors": ["a = 1"], "dialect": "JMS", "given": None}),
+    "audit": (audit, {"selectors": [("k", "a = 1")], "destinations": None, "given": None}),
+    "Contract": (mqsel.Contract, {"properties": {"a": "int64"}, "selector": "", "dialect": "JMS"}),
+    "Contract.read": (mqsel.Contract.read, {"path": ""}),
+    "Dialect": (mqsel.JMS.replace, {"floats": "float64", "max_length": 5}),
+    "filter": (mqsel.compile("a = 1").filter, {"messages": [MESSAGE], "errors": "raise", "format": None}),
+    "SelectorSet": (mqsel.SelectorSet, {"selectors": {"k": "a = 1"}, "dialect": "JMS", "schema": None}),
+    "SelectorSet.in": (mqsel.SelectorSet({"k": "a = 1"}).get, {"key": "k"}),
+    "SelectorSet.open": (mqsel.SelectorSet.open, {"path": __file__}),
+    "match": (mqsel.SelectorSet({"k": "a = 1"}).match, {"message": MESSAGE}),
+    "decoder": (formats.decoder, {"format": "json", "names": ["a"], "in_any_case": ()}),
+    "names_of": (formats.names_of, {"message": b"{}", "kind": "json", "types": {}}),
+    "mq.encode": (mq.encode, {"mqmd": {}, "properties": {"a": 1}, "body": b"", "version": 2, "encoding": 546}),
+    "mq.encode typed": (lambda kind: mq.encode({}, {"a": (kind, 1)}), {"kind": "int32"}),
+    "files.filter": (files.filter, {"paths": __file__, "selector": "a = 1", "errors": "skip", "jobs": 1}),
+    "inventory.read": (inventory.read, {"paths": __file__, "kind": "lines", "columns": None}),
+    "read_file": (
+        inventory.read_file,
+        {"place": inventory.Place(__file__, True), "kind": None, "columns": {}, "content": b""},
+    ),
+    "files_of": (inventory.files_of, {"paths": [__file__]}),
+    "keys_of": (inventory.keys_of, {"entries": []}),
+    "Message": (selection.Message, {"properties": MESSAGE, "headers": {}, "body": "x"}),
+    "Message.get": (selection.Message(MESSAGE).get, {"name": "a"}),
+    "Message.in": (selection.Message(MESSAGE).__contains__, {"key": "a"}),
+    "Queue": (selection.Queue("JMS").browse, {"selector": "a = 1", "match_option": None}),
+    "subscribe": (selection.Topic("JMS").subscribe, {"name": "s", "selector": "a = 1"}),
+    "read_cases": (testing.read_cases, {"path": __file__}),
+    "judged": (testing.judged, {"case": None}),
+    "deliveries": (testing.deliveries, {"inventory": __file__, "messages": {}}),
+}
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_hostile_arguments(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is taken or is an error of ours, which can be shown."""
+    monkeypatch.chdir(tmp_path)
+    called, arguments = CALLED[name]
+    for parameter in arguments:
+        for what, made in HOSTILE.items():
+            try:
+                found = called(**{**arguments, parameter: made()})
+                if isinstance(found, Iterator):
+                    deque(found)
+            except mqsel.MqselError as error:
+                assert str(error)
+            except Exception as error:
+                raise AssertionError(f"{parameter}={what}: {error!r}") from error
+
+
+def test_a_set_named_in_bytes(tmp_path: Path) -> None:
+    """The error of a file that is no set shows its name, also where this was given as bytes."""
+    file = tmp_path / "no.set"
+    file.write_bytes(b"no set of selectors at all")
+    with pytest.raises(mqsel.FileError, match=r"no\.set"):
+        mqsel.SelectorSet.open(bytes(file))  # type: ignore[arg-type]
