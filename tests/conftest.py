@@ -145,8 +145,8 @@ def batch_of(properties: Properties, message: dict[str, Any]) -> Any:
         arrow.array([None, None, message[name], None], getattr(arrow, ARROW_TYPES[kind])())
         for name, (kind, _) in properties.items()
     ]
-    # A column that no selector can read: without any a batch has no rows.
-    return arrow.RecordBatch.from_arrays([*columns, arrow.nulls(4)], [*properties, "-"]).slice(1)
+    # A column that no selector reads: without any a batch has no rows.
+    return arrow.RecordBatch.from_arrays([*columns, arrow.nulls(4)], [*properties, "unread"]).slice(1)
 
 
 def _batched(text: str, properties: Properties, dialect: Dialect, *, rows: slice) -> str:

@@ -99,14 +99,20 @@ class _Message:
         if self.dialect.headers == "folded":  # vectors name each property once
             spellings = [each for each in self.properties if each.casefold() == name.casefold()]
         kind, value = next((self.properties[each] for each in spellings if each in self.properties), NULL)
-        return kind, _to_float32(value) if kind == "float32" else value
+        return self.widened((kind, _to_float32(value) if kind == "float32" else value))
 
-    def mismatch(self) -> str:
-        """§2: `type_mismatch` = `operation` (that comparison is FALSE) · `selector` (ERR) · `unknown` (UNKNOWN)."""
+    def mismatch(self, choice: str = "comparison", *, negated: bool = False) -> str:
+        """§2: `type_mismatch` = `operation` (FALSE) · `selector` (ERR) · `unknown` · `negated` (`<>` TRUE, else FALSE).
+
+        Args:
+            choice: what the field of a test says; "comparison" leaves it to `type_mismatch`.
+            negated: whether the test is `<>` or has NOT.
+        """
         self.has_met_mismatch = True
-        if self.dialect.type_mismatch == "selector":
+        choice = self.dialect.type_mismatch if choice == "comparison" else choice
+        if choice in ("selector", "error"):
             raise _SelectorIsFalseError
-        return UNKNOWN if self.dialect.type_mismatch == "unknown" else FALSE
+        return UNKNOWN if choice == "unknown" else _truth(negated and choice == "negated")
 
     def truth(self, node: nodes.Node) -> str:
         """Evaluate a condition."""
@@ -123,7 +129,12 @@ class _Message:
             case nodes.Or():
                 return self.junction(node.operands, decisive=TRUE)
             case nodes.Comparison():
-                return self.compare(node.operator, self.value(node.left), self.value(node.right))
+                left = self.value(node.left)
+                # §2: "behind one on the left of `<` and its like nothing is computed"; `skipped`: of any.
+                nulls, is_order = self.dialect.null_equality, node.operator not in ("=", "<>")
+                if left == NULL and (nulls == "skipped" or (nulls != "unknown" and is_order)):
+                    return UNKNOWN
+                return self.compare(node.operator, left, self.value(node.right))
             case nodes.Computed():
                 met = self.has_met_mismatch
                 truth = self.truth(node.expression)
@@ -154,10 +165,23 @@ class _Message:
         kind, value = self.read(node.name)
         if kind == "null":
             return UNKNOWN
-        return _truth(value) if kind == "boolean" else self.mismatch()
+        return _truth(value) if kind == "boolean" else self.mismatch(self.dialect.condition_mismatch)
 
     def junction(self, operands: tuple[nodes.Node, ...], *, decisive: str) -> str:
-        """§1: "a FALSE → FALSE; a ERR → ERR; otherwise evaluate b; b ERR → ERR; else Kleene" (OR: from TRUE)."""
+        """§1: "a FALSE → FALSE; a ERR → ERR; otherwise evaluate b; b ERR → ERR; else Kleene" (OR: from TRUE).
+
+        §2: `connectives` = `eager` ("both sides are evaluated, and ERR of either is ERR") · `first` ("AND is its first
+        operand that is not TRUE, OR its first that is; else the last").
+        """
+        if self.dialect.connectives == "first":
+            for operand in operands:
+                truth = self.truth(operand)
+                if (truth == TRUE) is (decisive == TRUE):
+                    break
+            return truth
+        if self.dialect.connectives == "eager":
+            truths = [self.truth(operand) for operand in operands]
+            return next((one for one in (decisive, UNKNOWN) if one in truths), _NOT[decisive])
         result = _NOT[decisive]
         for operand in operands:
             truth = self.truth(operand)
@@ -174,25 +198,56 @@ class _Message:
         # UNKNOWN on the left of a value) · `value` (equal to NULL alone).
         if "null" in kinds:
             is_left = kinds[0] == "null" != kinds[1] and self.dialect.null_equality == "left"
-            if symbol not in ("=", "<>") or self.dialect.null_equality == "unknown" or is_left:
+            if symbol not in ("=", "<>") or self.dialect.null_equality in ("unknown", "skipped") or is_left:
                 return UNKNOWN
             return _truth((kinds[0] == kinds[1]) == (symbol == "="))
         # "Numbers compare after Java binary promotion"; "IEEE rules for NaN; -0.0 = 0.0".
         if kinds[0] in _NUMBERS and kinds[1] in _NUMBERS:
-            _, first, second = _promote(left, right)
-            return _truth(_OPERATIONS[symbol](first, second))
+            return self.numbers(symbol, left, right)
         # "`=`/`<>` also on strings (code points, exact), booleans, byte strings (length and bytes)."
         if symbol in ("=", "<>") and kinds[0] == kinds[1] and kinds[0] in ("string", "boolean", "bytes"):
             return _truth(_OPERATIONS[symbol](left[1], right[1]))
+        # §2: `ordering` = `texts` (strings and byte strings "by their bytes") · `all` ("strings by UTF-16 code units,
+        # and booleans").
+        kind = {*kinds}
+        if kind == {"string"} and self.dialect.ordering != "numbers":
+            form = "utf-16-be" if self.dialect.ordering == "all" else "utf-8"
+            return _truth(
+                _OPERATIONS[symbol](left[1].encode(form, "surrogatepass"), right[1].encode(form, "surrogatepass"))
+            )
+        if kind == {{"texts": "bytes", "all": "boolean"}.get(self.dialect.ordering)}:
+            return _truth(_OPERATIONS[symbol](left[1], right[1]))
         # "Any other pairing, and ordering of non-numbers at run time, is a type mismatch". Poison is such a pairing.
-        return self.mismatch()
+        return self.mismatch(negated=symbol == "<>")
+
+    def numbers(self, symbol: str, left: Value, right: Value) -> str:
+        """§2: `narrow_types`, `integers`, `mixed_numbers` ("by their exact values") and `floats`."""
+        if self.dialect.narrow_types != "promoted":
+            if right[0] in ("int8", "int16") and left[0] not in ("int8", right[0]):
+                return self.mismatch(negated=symbol == "<>")
+            if self.dialect.narrow_types == "casts" and (left[0], right[0]) == ("float64", "float32"):
+                raise _SelectorIsFalseError
+        numbers: tuple[Any, Any] = left[1], right[1]
+        if self.dialect.mixed_numbers == "double":
+            numbers = _promote(left, right)[1:]
+        if self.dialect.floats == "total" and isinstance(numbers[0], float):
+            numbers = _rank(numbers[0]), _rank(numbers[1])
+        return _truth(_OPERATIONS[symbol](*numbers))
+
+    def widened(self, value: Value) -> Value:
+        """§2: `integers` = `long` · `unbounded`: "all are INT64, and all approximate numbers FLOAT64"."""
+        wide = {"float32": "float64", **dict.fromkeys(_INTEGERS, "int64")}
+        return (wide.get(value[0], value[0]), value[1]) if self.dialect.integers in ("long", "unbounded") else value
 
     def between(self, node: nodes.Between) -> str:
         """§5: "BETWEEN = `a >= b AND a <= c`; NOT BETWEEN = `a < b OR a > c`; NULL by `between_null`"."""
         parts = (node.operand, node.low, node.high)
         # §2: "`literal` (any NULL: BETWEEN FALSE, NOT BETWEEN TRUE)". To know it, all three are evaluated.
-        if self.dialect.between_null == "literal" and NULL in [self.value(part) for part in parts]:
-            return _truth(node.negated)
+        # "`unknown`: with any NULL both are UNKNOWN, and NOT BETWEEN is what BETWEEN is not".
+        if self.dialect.between_null != "expand" and NULL in [self.value(part) for part in parts]:
+            return UNKNOWN if self.dialect.between_null == "unknown" else _truth(node.negated)
+        if self.dialect.between_null == "unknown" and node.negated:
+            return _NOT[self.between(node._replace(negated=False))]
         low, high, decisive = ("<", ">", TRUE) if node.negated else (">=", "<=", FALSE)
         expansion = (
             nodes.Comparison(low, node.operand, node.low),
@@ -207,18 +262,26 @@ class _Message:
         if kind == "null":
             return UNKNOWN
         # "A non-string operand is a type mismatch of the operation as written: IN and NOT IN are both FALSE."
+        is_in = isinstance(node, nodes.In)
         if kind != "string":
-            return self.mismatch()
+            choice = self.dialect.in_mismatch if is_in else self.dialect.like_mismatch
+            return self.mismatch("comparison" if choice == "listed" else choice, negated=node.negated)
         # "IN = OR of equalities, NOT IN its negation."
-        found = value in node.choices if isinstance(node, nodes.In) else _like(value, node.pattern, node.escape)
+        found = (
+            value in node.choices
+            if isinstance(node, nodes.In)
+            else _like(value, node.pattern, node.escape, self.dialect.like_escapes)
+        )
         return _truth(found is not node.negated)
 
     def value(self, node: nodes.Node) -> Value:
         """Evaluate an operand, "left to right" (§1) and eagerly."""
         match node:
             case nodes.Literal():
-                # §5: "all integer literals are INT64"; §3: approximate numerics are "always double".
-                return _LITERALS[node.kind], node.value
+                # §5: "all integer literals are INT64"; §3: approximate numerics are "always double". §2: `integers` =
+                # `narrow`: "literals that INT32 holds are INT32".
+                is_narrow = node.kind == "exact" and self.dialect.integers == "narrow" and abs(node.value) < 1 << 31
+                return "int32" if is_narrow else _LITERALS[node.kind], node.value
             case nodes.Identifier():
                 return self.read(node.name)
             case nodes.Conversion():
@@ -241,30 +304,58 @@ class _Message:
             if self.dialect.null_arithmetic == "selector":
                 raise _SelectorIsFalseError
             return NULL
-        return None if all(kind in _NUMBERS for kind, _ in operands) else POISON
+        if all(kind in _NUMBERS for kind, _ in operands):
+            return None
+        # §2: `arithmetic_mismatch` = `unknown` (NULL) · `error` (ERR).
+        if self.dialect.arithmetic_mismatch == "error":
+            raise _SelectorIsFalseError
+        return NULL if self.dialect.arithmetic_mismatch == "unknown" else POISON
 
     def sign(self, symbol: str, operand: Value) -> Value:
         """Apply a unary sign, after unary promotion (a byte or short becomes an int)."""
         if unusable := self.unusable(operand):
             return unusable
+        # §2: `narrow_types`: an INT8 or INT16 "with a minus sign is ERR", and stays what it is behind a plus sign.
+        if self.dialect.narrow_types != "promoted" and operand[0] in ("int8", "int16"):
+            if symbol == "-":
+                raise _SelectorIsFalseError
+            return operand
         kind, number = operand
         number = -number if symbol == "-" else number
         if kind not in _INTEGERS:
             return kind, number
         kind = "int64" if kind == "int64" else "int32"
-        return kind, _wrap(kind, number)
+        return kind, self.wrap(kind, number)
+
+    def wrap(self, kind: str, number: int) -> int:
+        """§2: `integers` = `unbounded`: "integers have no bounds"."""
+        return number if self.dialect.integers == "unbounded" else _wrap(kind, number)
 
     def arithmetic(self, symbol: str, left: Value, right: Value) -> Value:
         """Apply a binary operator by §5, Arithmetic."""
         if unusable := self.unusable(left, right):
             return unusable
-        kind, first, second = _promote(left, right)
+        # §2: `integers` = `narrow`: "floats are computed as doubles"; `division` = `ieee`: "of doubles".
+        is_division, division = symbol in ("/", "%"), self.dialect.division
+        are_whole = left[0] in _INTEGERS and right[0] in _INTEGERS
+        if is_division and division == "unknown" and (right[1] == 0 or (symbol == "%" and not are_whole)):
+            return NULL
+        try:
+            if self.dialect.integers == "narrow" and not are_whole:
+                left, right = ("float64", float(left[1])), ("float64", float(right[1]))
+            if is_division and division != "java" and not (division == "unknown" and symbol == "%"):
+                left, right = ("float64", float(left[1])), ("float64", float(right[1]))
+            kind, first, second = _promote(left, right)
+        except OverflowError:
+            raise _SelectorIsFalseError from None
         by_division = {"/": _divide, "%": _remainder}
         result: Any = (
             by_division[symbol](kind, first, second) if symbol in by_division else _OPERATIONS[symbol](first, second)
         )
         if kind in _INTEGERS:
-            return kind, _wrap(kind, result)
+            return kind, self.wrap(kind, result)
+        if self.dialect.integers == "unbounded" and not math.isfinite(result):
+            raise _SelectorIsFalseError
         # Rounding a double sum, product or quotient of two float32 gives the float32 one: 53 >= 2 * 24 + 2 bits.
         return kind, _to_float32(result) if kind == "float32" else result
 
@@ -336,6 +427,11 @@ def _to_float32(number: float) -> float:
         return math.copysign(math.inf, number)
 
 
+def _rank(number: float) -> tuple[float, float]:
+    """§2: "NaN equals NaN and is greater than all else, -0.0 is less than 0.0"."""
+    return (math.inf, 1.0) if math.isnan(number) else (number, math.copysign(0.5, number))
+
+
 def _wrap(kind: str, number: int) -> int:
     """§5: "int32, wrapping", "int64, wrapping", "MIN / -1 wraps (no trap)"."""
     half = 1 << (63 if kind == "int64" else 31)
@@ -367,8 +463,11 @@ def _divide(kind: str, first: float, second: float) -> float:
 _ONE, _RUN = object(), object()
 
 
-def _like(text: str, pattern: str, escape: str | None) -> bool:
-    """§5: "`_` one code point, `%` any run, newlines included"."""
+def _like(text: Any, pattern: str, escape: str | None, escapes: str = "wildcards") -> bool:
+    """§5: "`_` one code point, `%` any run, newlines included".
+
+    §2: `like_escapes` = `any` ("what follows the escape stands for itself; one at the end is no escape") · `wild`.
+    """
     atoms: list[object] = []
     position = 0
     while position < len(pattern):
@@ -377,9 +476,13 @@ def _like(text: str, pattern: str, escape: str | None) -> bool:
         if point == escape:
             # "takes the special meaning from a following `_`, `%` or itself; before anything else, and at the end of
             # the pattern, it stands for itself."
-            if position < len(pattern) and pattern[position] in ("_", "%", escape):
+            is_any = escapes == "any"
+            if position < len(pattern) and (is_any or pattern[position] in ("_", "%", escape)):
                 point = pattern[position]
                 position += 1
+            elif escapes in ("any", "wild"):
+                atoms.append({"_": _ONE, "%": _RUN}.get(point, point))
+                continue
             atoms.append(point)
         else:
             atoms.append({"_": _ONE, "%": _RUN}.get(point, point))

@@ -122,7 +122,7 @@ def _show_program(matcher: Matcher) -> None:
     for node, depth in _tree(read.node):
         label = "  " * depth + _label(node)
         print(fitted(f"  {label:24}  {cut_piece(piece_of(selector, node), 72)}".rstrip()))
-    print(escaped(f"\noptimised\n  {unparse(optimize(read).node)}"))
+    print(escaped(f"\noptimised\n  {unparse(optimize(read).node, read.dialect)}"))
     print("\ninstructions")
     for line in listing(matcher.program).splitlines():
         print(fitted(line))
@@ -136,7 +136,7 @@ def _program_in_json(matcher: Matcher) -> dict[str, Any]:
             for token in _tokens(matcher)
         ],
         "tree": [{"node": _label(node), "span": node.span, "depth": depth} for node, depth in _tree(read.node)],
-        "optimised": unparse(optimize(read).node),
+        "optimised": unparse(optimize(read).node, read.dialect),
         "instructions": [line._asdict() for line in disassemble(matcher.program)],
     }
 

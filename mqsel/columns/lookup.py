@@ -86,7 +86,7 @@ def may_be_read(columns: Iterable[object], names: Iterable[str], rules: str, bef
     """
     fold = str.casefold if rules == "folded" else str
     spelled = [fold(one) for name in names for one in spellings(name, rules)]
-    wanted = {one[:at] for one in spelled for at, letter in enumerate(f"{one}.") if at and letter == "."}
+    wanted = {one[:at] for one in spelled for at, letter in enumerate(f"{one}.") if letter == "."}
     return [place for place, one in enumerate(columns) if isinstance(one, str) and fold(before + one) in wanted]
 
 

@@ -358,6 +358,9 @@ class _Rules:
                 found = equal
         if is_listed and negated and found is Truth.FALSE and any(self.differ("=", value, one) for one in items):
             return Truth.FALSE
+        is_mismatch = self.dialect.in_mismatch == "comparison" and found is Truth.FALSE
+        if is_mismatch and any(one is not None and self.differ("=", value, one) for one in items):
+            return self.mismatch("NOT IN" if negated else "IN")
         return NOT[found] if negated else found
 
     def like(self, node: Like, operand: Any) -> Truth:

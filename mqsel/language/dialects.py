@@ -211,10 +211,10 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "narrow_types": {
         "promoted": Choice("INT8 and INT16 are promoted as any integer", "Java §5.6"),
-        "gaps": Choice("an INT8 or INT16 on the right of a wider type is a mismatch; with a sign it is ERR"),
+        "gaps": Choice("an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR"),
         "casts": Choice(
-            "an INT8 or INT16 on the right of a wider type is a mismatch; with a sign it is ERR, and so is a FLOAT32 "
-            "on the right of a double"
+            "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR, and so is a "
+            "FLOAT32 on the right of a double"
         ),
     },
     "like_escapes": {
@@ -331,7 +331,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "utf16": Choice("an escape is one unit of UTF-16", "ActiveMQ; Artemis; Broker-J"),
         "byte": Choice("an escape is one byte of UTF-8 at most, and neither `%` nor `_`", "qpid-cpp"),
         "paired": Choice(
-            "an escape is one character, and never the last of a pattern, which has no control characters",
+            "an escape is one character, and never the last of a pattern, which has no other control characters",
             "RabbitMQ filter",
         ),
         "any": Choice("an escape is any text", "RabbitMQ client"),

@@ -66,7 +66,8 @@ def optimize(selector: Selector) -> Selector:
     core = core_of(selector.dialect)
     joins_equalities, joins_bounds = core.others["IN"] is core.others["="], core.between[False] is None
     neighbours = tuple(compress(_NEIGHBOURS, (joins_equalities, joins_bounds)))
-    rules = _RULES if core.others["LIKE"] is core.others["="] else {**_RULES, Like: (shape_affix,)}
+    is_equality = all(core.others[f"{no}LIKE"] is core.others[sign] for no, sign in (("", "="), ("NOT ", "<>")))
+    rules = _RULES if is_equality else {**_RULES, Like: (shape_affix,)}
     done: list[Node | _Chain] = []
     for node, negative in reversed(_polarities(selector.node)):
         if isinstance(node, (And, Or)):

@@ -581,7 +581,7 @@ class _Parser:
         if rules == "paired":
             one = re.escape(escape or "")
             is_paired = len(one) == 0 or re.fullmatch(f"(?s)(?:[^{one}]|{one}.)*", pattern) is not None
-            if re.search(r"[\x00-\x1f\x7f]", pattern) or not is_paired:
+            if re.search(r"[\x00-\x1f\x7f]", re.sub(f"(?s){one}(.)", r"\1", pattern)) or not is_paired:
                 what = "ends with its escape character" if not is_paired else "holds a control character"
                 raise errors.SelectorSyntaxError(
                     f"the pattern {what}", selector=self.text, span=(self.starts[at], self.stops[at])

@@ -32,7 +32,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import BOUNDS, OPERATORS
 from mqsel.language.pattern import is_escape, is_simple, plain, wildcards
 from mqsel.names import DEFAULTS
-from mqsel.values import KINDS, Truth
+from mqsel.values import KINDS, NOT, Truth
 
 _CONNECTIVES = (And, Or, Not)
 
@@ -112,9 +112,9 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
         case Comparison(sign, Literal() as left, Identifier() as right):
             if dialect.null_equality in ("left", "value") or dialect.narrow_types != "promoted":
                 return None
-            swapped = node._replace(operator=OPERATORS[sign].mirrored, left=right, right=left)
+            swapped = _outcome(node._replace(operator=OPERATORS[sign].mirrored, left=right, right=left), dialect)
             found = _compared(swapped, dialect)
-            return node if found is swapped else found
+            return node if found is swapped and dialect.floats == "ieee" else found
         case Between(negated, (Identifier() | Arithmetic()) as operand, Literal() as low, Literal() as high):
             subject = _subject(operand, dialect)
             is_negation = negated and dialect.between_null == "unknown"
@@ -123,7 +123,7 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
                 subject and _compared(_outcome(Comparison(sign, subject, bound, node.span), dialect), dialect)
                 for sign, bound in zip(signs, (low, high), strict=True)
             ]
-            if None in tests or subject is None:
+            if None in tests or subject is None or dialect.between_null == "literal":
                 return None
             is_range = not negated and all(type(one) is Comparison for one in tests)
             if is_range and dialect.between_null == "expand":
@@ -133,6 +133,8 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
         case In(negated, name, choices):
             if not _bytes_are_texts(dialect):
                 return node
+            if negated and not _is_negation("NOT IN", "IN", dialect):
+                return None
             equal = [_equal(name, choice.encode("utf-8", "surrogatepass"), node, dialect) for choice in choices]
             listed = _outcome(node._replace(negated=False), dialect)
             return _negated(Or((listed, *equal), node.span), negated=negated)
@@ -178,6 +180,12 @@ def _negated(node: Node, *, negated: bool) -> Node:
     return Not(node, node.span) if negated else node
 
 
+def _is_negation(sign: str, other: str, dialect: Dialect) -> bool:
+    """Report whether an operator yields for values of another kind what NOT of the other one does."""
+    others = core_of(dialect).others
+    return others[sign] is NOT[others[other]]
+
+
 def _bytes_are_texts(dialect: Dialect) -> bool:
     return dialect.byte_strings == "unquoted"
 
@@ -201,6 +209,8 @@ def _compared(node: Node, dialect: Dialect) -> Node | None:
         if not _is_as_double(literal, dialect):
             return None
         if value == 0 and dialect.floats == "total":
+            if dialect.null_arithmetic == "selector":  # NULL fails in a division alone
+                return None
             made = _beside_zero(node, is_minus=math.copysign(1.0, float(value)) < 0, dialect=dialect)
     elif isinstance(subject, Arithmetic):
         return None
@@ -218,8 +228,9 @@ def _compared(node: Node, dialect: Dialect) -> Node | None:
         if sign == "<>" and isinstance(made, Not):
             equal = made.operand
         name = next(one for one in walk(subject) if isinstance(one, Identifier))
-        return _negated(And((IsNull(True, name, node.span), equal), node.span), negated=sign == "<>")
-    return made
+        made = _negated(And((IsNull(True, name, node.span), equal), node.span), negated=sign == "<>")
+    # A NOT of what a mismatch is: of `=` and `<>` both may be FALSE.
+    return None if isinstance(made, Not) and not _is_negation("<>", "=", dialect) else made
 
 
 def _is_as_double(literal: Literal, dialect: Dialect) -> bool:

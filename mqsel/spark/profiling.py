@@ -124,7 +124,7 @@ def profile(
     numbers = iter(asked.rows.selectExpr(*counts, *asked.more).collect()[0])
     total = next(numbers)
     made = [
-        Count(named(node), depth, *_spread(counted, len(OUTCOMES), UNKNOWN, total, numbers))
+        Count(named(node, whole.dialect), depth, *_spread(counted, len(OUTCOMES), UNKNOWN, total, numbers))
         for (node, depth), counted in zip(parts_of(whole.node), asked.parts, strict=True)
     ]
     seen = _seen(asked, total, numbers)

@@ -63,6 +63,14 @@ def test_every_message_is_accounted_for(name: str) -> None:
             assert [root.true, root.false, root.unknown, root.error] == [truths.count(n) for n in (1, 0, 2, 3)]
 
 
+def test_parts_are_selectors_of_the_dialect() -> None:
+    """A name in brackets stands in brackets: in double quotes it would be a string of RABBITMQ."""
+    found = why("[a b] = 5 AND [a b] = 6", [{"a b": 5}], dialect=mqsel.RABBITMQ)
+
+    assert [part.text for part in found.parts] == ["AND", "[a b] = 5", "[a b] = 6"]
+    assert not any('"' in sentence for sentence in found.sentences)
+
+
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_parts_are_what_explain_says(name: str) -> None:
     """Invariant: of a message the outcome of a test is the truth that `explain` gives it, where it is reached."""

@@ -275,9 +275,12 @@ class _Message:
         return None if truth == "U" else ("boolean", truth == "T")
 
     def property(self, name: str) -> Value:
-        if name == "h.priority":
-            return self.properties.get(name, ("long", 4))
         value = self.properties.get(name)
+        if value is None and self.product.grammar == "rabbitmq":  # messages may spell sections out
+            section, _, field = name.partition(".")
+            value = self.properties.get(f"{ {'h': 'header', 'p': 'properties'}.get(section) }.{field}")
+        if name == "h.priority" and self.product.grammar == "rabbitmq":
+            return value or ("long", 4)
         if value and self.product.grammar == "rocketmq":
             return "string", _shown(value)
         if value and value[0] == "float" and not self.java:

@@ -399,7 +399,8 @@ class _Reader:
         pattern, escape = _text(self.want("string")), None
         if self.next("ESCAPE"):
             escape = _text(self.want("string"))
-        if self.product.grammar == "rabbitmq" and re.search(r"[\x00-\x1f\x7f]", pattern):
+        bare = re.sub(f"(?s){re.escape(escape)}(.)", r"\1", pattern) if escape else pattern
+        if self.product.grammar == "rabbitmq" and re.search(r"[\x00-\x1f\x7f]", bare):
             raise Refused
         if escape is not None:
             self.check_escape(pattern, escape)

@@ -19,6 +19,7 @@ from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
 from mqsel.errors import cells, cut, padded
 from mqsel.formats.jsonl import plain
+from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Node, Not, Or, unparse
 from mqsel.language.selector import Selector
 from mqsel.notebook import badge, code, page, table
@@ -134,7 +135,8 @@ def report(selector: Selector, account: Account, *, noun: str = "message") -> Pr
     """Return the report of what was counted for a selector."""
     nodes = parts_of(selector.node)
     counts = [
-        Count(named(node), depth, *numbers) for (node, depth), numbers in zip(nodes, account.outcomes, strict=True)
+        Count(named(node, selector.dialect), depth, *numbers)
+        for (node, depth), numbers in zip(nodes, account.outcomes, strict=True)
     ]
     seen = [seen_of(name, held) for name, held in account.held.items()]
     return reported(
@@ -183,9 +185,9 @@ def reported(
     return Profile(selector.text, messages, parts[0].true, tuple(said), parts, properties, **more)
 
 
-def named(node: Node) -> str:
-    """Name a part: a test as a selector, a connective by its word."""
-    return type(node).__name__.upper() if isinstance(node, (And, Or, Not)) else unparse(node)
+def named(node: Node, dialect: Dialect) -> str:
+    """Name a part: a test as a selector of a dialect, a connective by its word."""
+    return type(node).__name__.upper() if isinstance(node, (And, Or, Not)) else unparse(node, dialect)
 
 
 def seen_of(name: str, held: Held, present: int | None = None) -> Seen:

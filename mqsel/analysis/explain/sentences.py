@@ -109,6 +109,10 @@ class Told(NamedTuple):
     noun: str = "message"
     refused: int = 0
 
+    def written(self, node: Node) -> str:
+        """Return a part as a selector of its dialect."""
+        return unparse(node, self.selector.dialect)
+
     def of(self, node: Node) -> Count:
         return next(one for one, other in zip(self.counts, self.nodes, strict=True) if other is node)
 
@@ -183,7 +187,7 @@ def _culprits(told: Told) -> tuple[list[tuple[Node, bool]], list[Node]]:
 
 def _never_together(told: Told, node: Node) -> str:
     counts = [told.of(one) for one in children(node)]
-    each = [f"{unparse(one)} {count.true:,}" for one, count in zip(children(node), counts, strict=True)]
+    each = [f"{told.written(one)} {count.true:,}" for one, count in zip(children(node), counts, strict=True)]
     return f"each part is TRUE for some {told.noun}s, all of them for none: {listed(each, 'and')}"
 
 
@@ -195,7 +199,7 @@ def _remarks(told: Told) -> Iterator[str]:
     root = told.nodes[0]
     if isinstance(root, And) and told.counts[0].true < told.messages:
         node = min(root.operands, key=lambda one: told.of(one).true)
-        yield f"what keeps out most is {unparse(node)}, TRUE for {told.of(node).true:,}"
+        yield f"what keeps out most is {told.written(node)}, TRUE for {told.of(node).true:,}"
     for node, count in zip(told.nodes, told.counts, strict=True):
         if isinstance(node, (And, Or, Not)):
             continue
@@ -271,7 +275,7 @@ def _of_types(told: Told, node: Node, count: Count) -> Iterator[str]:
             what = {Like: "LIKE", In: "IN"}.get(type(node), f"the comparison with a {listed([*kinds], 'or')}")
             yield f"{name} is a {kind} in {told.all_of(number)}: {what} is {effect}"
     if not found:
-        yield f"types differ in {told.all_of(count.mismatched)}: {unparse(node)} is {effect}"
+        yield f"types differ in {told.all_of(count.mismatched)}: {told.written(node)} is {effect}"
 
 
 def _of_missing(told: Told, seen: Seen) -> str:
@@ -294,7 +298,7 @@ def _of_error(told: Told, node: Node, count: Count) -> str:
     missing = [told.seen[name] for name in _names(told, node) if told.seen[name].missing]
     where = f"in {told.all_of(count.error - told.refused)}"
     if missing and told.selector.dialect.null_arithmetic == "selector":
-        return f"arithmetic on a missing property makes the complete selector false {where}: {unparse(node)}"
+        return f"arithmetic on a missing property makes the complete selector false {where}: {told.written(node)}"
     return failed(node, told.selector.dialect, where)
 
 
@@ -307,24 +311,24 @@ def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Ite
             spread = f"goes from {in_words(one.least)} to {in_words(one.greatest)}"
             if one.least == one.greatest:
                 spread = f"is {in_words(one.least)}"
-            yield f"{unparse(node)} is {truth} wherever {one.name} is a number: it {spread}"
+            yield f"{told.written(node)} is {truth} wherever {one.name} is a number: it {spread}"
             continue
         texts = told.texts.get(one.name, {}) if "string" in expected[one.name] else {}
         pairs = [*texts.items()] or one.values
         is_whole = one.counted >= one.present
         shown = [in_words(value) + f" ({number:,})" * is_whole for value, number in pairs[:_LISTED]]
         shown += ["…"] * (one.different is None or len(pairs) > _LISTED)
-        near = _near_value(node, texts, is_whole=is_whole) if wanted else ""
-        yield near or f"{unparse(node)} is {truth} wherever {one.name} is there: it is {', '.join(shown)}"
+        near = _near_value(told, node, texts, is_whole=is_whole) if wanted else ""
+        yield near or f"{told.written(node)} is {truth} wherever {one.name} is there: it is {', '.join(shown)}"
 
 
-def _near_value(node: Node, texts: Mapping[str, int], *, is_whole: bool) -> str:
+def _near_value(told: Told, node: Node, texts: Mapping[str, int], *, is_whole: bool) -> str:
     """Return by how little a test misses the commonest text that it just misses."""
     some = "" if is_whole else "at least "
     for text, number in texts.items():
         said = near_text(node, text)
         if said:
-            return f"{unparse(node)} misses {in_words(text)}, which {some}{number:,} {_have(number)}: {said}"
+            return f"{told.written(node)} misses {in_words(text)}, which {some}{number:,} {_have(number)}: {said}"
     name, choices = wanted_texts(node) or ("", ())
     for one in choices:
         for text in difflib.get_close_matches(one, texts, 1, _ALIKE):
