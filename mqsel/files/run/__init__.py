@@ -22,6 +22,8 @@ from mqsel.formats.records import SCHEMAS, declared_types
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 
+Problems = list[FileError | PropertyTypeError]
+
 _LISTED = 100  # errors that are kept
 _MOST = 16  # processes for each processor: more only start
 
@@ -68,6 +70,38 @@ def sifted(
         yield from placed(task, done(run, ask(), task, advance))
 
 
+def _selected(
+    paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int, tally: Tally, problems: Problems
+) -> Iterator[bytes]:
+    """Yield what is selected, and count. Knows no `Filtered`: in a cycle, files and processes would outlive it."""
+    for _, name, kind, record in in_files(sifted(matcher, lambda: ask, listed_files(paths), wanted, jobs)):
+        problem: FileError | PropertyTypeError | None = None
+        if isinstance(record, list):
+            if FORMATS[kind].place == "line" and not record[-1].endswith(b"\n"):  # the file ends there
+                record[-1] += b"\n"
+            yield from record
+        elif isinstance(record, Tally):
+            tally.add(record)
+        elif isinstance(record, Complaint):
+            if FORMATS[kind].place == "line":
+                problem = bad_line(name, record.line, record.text)
+            else:
+                problem = FileError(record.text, path=name, offset=record.line)
+        elif isinstance(record, Broken):
+            if record.error is not None:
+                record.error.path = name
+            problem = record.error or file_trouble(name, record.why)
+        else:
+            assert isinstance(record, Begun)
+        if problem is not None:
+            if len(problems) < _LISTED:
+                problems.append(problem)
+        elif ask.raising and problems and not isinstance(record, list):  # what was read before it is counted
+            raise problems[0]
+    if ask.raising and problems:
+        raise problems[0]
+
+
 class Filtered:
     """The selected messages of files, as they stand there. Made by `filter`; an iterator.
 
@@ -81,10 +115,9 @@ class Filtered:
     """
 
     def __init__(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> None:
-        self.problems: list[FileError | PropertyTypeError] = []
+        self.problems: Problems = []
         self._tally = Tally()
-        self._is_raising = ask.raising
-        self._source = self._read(paths, matcher, ask, wanted, jobs)
+        self._source = _selected(paths, matcher, ask, wanted, jobs, self._tally, self.problems)
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -111,38 +144,6 @@ class Filtered:
     @property
     def skipped(self) -> int:
         return self._tally.skipped
-
-    def _read(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> Iterator[bytes]:
-        for _, name, kind, record in in_files(sifted(matcher, lambda: ask, listed_files(paths), wanted, jobs)):
-            if isinstance(record, list):
-                if FORMATS[kind].place == "line" and not record[-1].endswith(b"\n"):  # the file ends there
-                    record[-1] += b"\n"
-                yield from record
-            elif isinstance(record, Tally):
-                self._tally.add(record)
-                self._raise_first()
-            elif isinstance(record, Complaint):
-                if FORMATS[kind].place == "line":
-                    self._problem(bad_line(name, record.line, record.text))
-                else:
-                    self._problem(FileError(record.text, path=name, offset=record.line))
-            elif isinstance(record, Broken):
-                if record.error is not None:
-                    record.error.path = name
-                self._problem(record.error or file_trouble(name, record.why))
-            else:
-                assert isinstance(record, Begun)
-                self._raise_first()
-        self._raise_first()
-
-    def _problem(self, error: FileError | PropertyTypeError) -> None:
-        if len(self.problems) < _LISTED:
-            self.problems.append(error)
-
-    def _raise_first(self) -> None:
-        """Raise the first error, if that is wanted, once what was read before it is counted."""
-        if self._is_raising and self.problems:
-            raise self.problems[0]
 
 
 def filter(  # noqa: A001 (the word of Matcher)
