@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
-from mqsel.errors import ArgumentError, FileError, PropertyTypeError, check_count, check_word, iterated
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError, SelectorError, check_count, check_word, iterated
 from mqsel.files.framings import FORMATS
 from mqsel.files.opening import name_of
 from mqsel.files.parts import Named, listed_files
@@ -146,6 +147,13 @@ class Filtered:
         return self._tally.skipped
 
 
+def _is_selector(value: Any) -> bool:
+    """Report whether something is a selector, and the name of nothing that is there."""
+    with suppress(SelectorError):
+        return isinstance(value, str) and not os.path.lexists(value) and compile_selector(value) is not None
+    return False
+
+
 def filter(  # noqa: A001 (the word of Matcher)
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     selector: str | Matcher,
@@ -180,6 +188,10 @@ def filter(  # noqa: A001 (the word of Matcher)
     declared = declared_types(types)
     if declared and format not in SCHEMAS:
         raise ArgumentError("types declare what records lost: expected the format of records with them")
+    is_place = os.path.lexists(selector) if isinstance(selector, str) else isinstance(selector, (os.PathLike, list))
+    if isinstance(paths, Matcher) or (is_place and _is_selector(paths)):
+        hint = "filter(paths, selector): the reverse of mqsel match SELECTOR FILE…"
+        raise ArgumentError("the selector stands before the paths: expected it behind them", hint=hint)
     matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
     ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True)
     given: Any = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else iterated(paths, "a path, or paths")
