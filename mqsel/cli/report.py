@@ -5,6 +5,7 @@ rich is imported by the function that needs it.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -103,14 +104,26 @@ def print_json(value: object, indent: int | None = None) -> None:
 
 
 def write_file(path: str, lines: Iterable[str]) -> None:
-    """Write lines into a file, all of them though Ctrl-C comes meanwhile.
+    """Write lines into a file, all of them though Ctrl-C comes meanwhile, or leave it as it was.
 
     Raises: MqselError: the file cannot be written.
     """
+    from pathlib import Path  # noqa: PLC0415 (most commands write no file)
+
+    from mqsel.machine.sections import put  # noqa: PLC0415
+
     data = "\n".join([*lines, ""]).encode()
+    target = Path(path)
     try:
-        with held(), open(path, "wb") as file:  # noqa: PTH123 (most commands need no pathlib)
-            file.write(data)
+        with held():
+            is_plain = target.is_file() and os.access(target, os.W_OK) and not path.startswith(("/dev/", "/proc/"))
+            if is_plain or not target.exists():
+                try:
+                    return put(Path(os.path.realpath(path)), [data])
+                except OSError as error:  # a folder that takes no other file, or a file that is mounted
+                    if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY):
+                        raise
+            target.write_bytes(data)
     except OSError as error:
         raise MqselError(f"{shown(path)}: cannot be written: {error.strerror or error}") from error
 

@@ -482,26 +482,25 @@ class Messages:
         self.skipped = 0
         self.problems: list[FileError] = []
         self._is_skipping = is_skipping
-        self._source = self._read(paths, framing)
+        # Knows nothing of this: in a cycle, the file would stay open after it.
+        self._source = (made for path in paths for _, made in each(_of_queue(path, framing), bytes))
 
     def __iter__(self) -> "Messages":
         return self
 
     def __next__(self) -> bytes:
-        return next(self._source)
-
-    def _read(self, paths: Iterable[str], framing: str | None) -> Iterator[bytes]:
-        for path in paths:
-            for _, message in each(_of_queue(path, framing), bytes):
-                if isinstance(message, FileError):
-                    self._problem(message)
-                elif isinstance(message, bytes):
-                    self.seen += 1
-                    yield message
+        for message in self._source:
+            if isinstance(message, FileError):
+                self._problem(message)
+            elif isinstance(message, bytes):
+                self.seen += 1
+                return message
+        raise StopIteration
 
     def _problem(self, error: FileError) -> None:
         self.seen += 1
         if not self._is_skipping:
+            self._source.close()
             raise error
         self.skipped += 1
         if len(self.problems) < _LISTED:

@@ -227,7 +227,7 @@ def _gunzipped(zlib: Any, raw: "io.BufferedReader[Any]") -> Iterator[bytes]:
             yield piece
             data = unpacker.unconsumed_tail or raw.read1(_STEP)
             if not data and not piece and not unpacker.eof:
-                raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+                raise EOFError
         data = (unpacker.unused_data + data).lstrip(b"\0")
         while not data:
             more = raw.read1(_STEP)
@@ -304,7 +304,7 @@ def content_of(raw: "io.BufferedReader[Any]") -> "io.BufferedReader[Any]":
     stream = raw
     for begins, name, unpackers in _PACKED:
         if start.startswith(begins):
-            stream = in_pieces(_unpacked(raw, name, unpackers))
+            stream = in_pieces(_placed(_unpacked(raw, name, unpackers), raw, name))
     is_wide = stream.peek(2).startswith(_MARKS[-2:])
     return in_pieces(_in_utf8(stream)) if is_wide else stream
 
@@ -319,6 +319,20 @@ def _unpacked(raw: "io.BufferedReader[Any]", name: str, unpackers: tuple[_Unpack
         with suppress(ImportError):
             return one.unpack(import_module(one.module), raw)
     raise package_missing(f"a file packed by {name}", unpackers[0].package, "files")
+
+
+def _placed(pieces: Iterator[bytes], raw: "io.BufferedReader[Any]", name: str) -> Iterator[bytes]:
+    """Unpack; say of what cannot be unpacked how far the file had been read, if that is known."""
+    try:
+        yield from pieces
+    except Exception as error:
+        if getattr(error, "errno", None) is not None:  # of the disk
+            raise
+        is_cut = isinstance(error, EOFError)
+        place = f" {'at' if is_cut else 'before'} byte {raw.tell():,}" if raw.seekable() else ""
+        raise OSError(
+            f"the {name} is {'cut off' if is_cut else 'damaged'}{place}{f' ({error})' * (not is_cut)}"
+        ) from error
 
 
 def _in_utf8(stream: "io.BufferedReader[Any]") -> Iterator[bytes]:

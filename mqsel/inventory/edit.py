@@ -12,10 +12,8 @@ import difflib
 import os
 import re
 import stat
-import tempfile
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import accumulate, pairwise, takewhile, zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +27,7 @@ from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import Piece, Text
 from mqsel.inventory.recognition import text_of
 from mqsel.inventory.writings import WRITINGS, EditError, encoded
+from mqsel.machine import sections
 
 
 class Document(NamedTuple):
@@ -445,25 +444,12 @@ def _replace(target: Path, before: bytes, after: bytes) -> None:
         raise EditError("the file has another name, a hard link, which would stay with the old text")
     if not os.access(target, os.W_OK):
         raise EditError("the file is read-only")
-    handle, name = tempfile.mkstemp(prefix=".mqsel.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(after)
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(OSError, AttributeError):  # only root may, and not everywhere
-            os.chown(name, found.st_uid, found.st_gid)
-        Path(name).chmod(stat.S_IMODE(found.st_mode))
-        now = target.read_bytes()
-        if now == before:
-            Path(name).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
-    if now != before:
-        Path(name).unlink()
-        raise EditError("the file has changed since it was read")
+
+    def check() -> None:
+        if target.read_bytes() != before:
+            raise EditError("the file has changed since it was read")
+
+    sections.put(target, [after], check)
 
 
 def difference(document: Document, data: bytes) -> Iterator[str]:

@@ -15,7 +15,8 @@ import sys
 import threading
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -63,15 +64,35 @@ def save(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> None:
         target = Path(os.path.realpath(name))
         if target.exists() and not target.is_file():
             raise FileError("there is something else than a regular file", path=name, hint="name another file")
-        beside = target.with_name(f"mqsel-{os.getpid()}-{threading.get_ident()}.new")
-        try:
-            with beside.open("wb") as file:
-                file.writelines(pieces)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        put(target, pieces)
     except OSError as error:
         raise FileError(f"the file cannot be written: {error.strerror}", path=name) from error
+
+
+def put(target: Path, pieces: Iterable[Buffer], check: Callable[[], object] = bool) -> None:
+    """Write a file beside its place, and put it there in one step, with the mode and owner of the one that is there.
+
+    Args:
+        check: is called before that step, and raises what speaks against it.
+
+    Raises: OSError: it is as it was.
+    """
+    found = target.stat() if target.exists() else None
+    mode = 0o666 if found is None else stat.S_IMODE(found.st_mode)
+    beside = target.with_name(f"mqsel-{os.getpid()}-{threading.get_ident()}.new")
+    try:
+        with open(beside, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        if found is not None:
+            with suppress(OSError, AttributeError):  # only root may, and not everywhere
+                os.chown(beside, found.st_uid, found.st_gid)
+            beside.chmod(mode)
+        check()
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def read(path: str | os.PathLike[str]) -> memoryview:

@@ -42,6 +42,7 @@ class Case(NamedTuple):
         want: a key of `WANTED`.
         file: in which the case stands.
         number: its line in the file, or its place in the array, from 1.
+        why_not: why the file of selectors has none for it; empty if there is one.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Case(NamedTuple):
     want: bool | str
     file: str
     number: int
+    why_not: str = ""
 
 
 class Verdict(NamedTuple):
@@ -58,9 +60,9 @@ class Verdict(NamedTuple):
 
     Attributes:
         case: that was judged.
-        answer: TRUE, FALSE, UNKNOWN or refused.
+        answer: TRUE, FALSE, UNKNOWN or refused; broken of what could not be judged.
         passed: whether that is what was wanted.
-        why: the explanation of the answer, or the error of the selector.
+        why: the explanation of the answer, or the error of the selector, or of the case.
     """
 
     case: Case
@@ -136,19 +138,16 @@ def _case(
     if ("selector" in one) == ("inventory" in one) or ("inventory" in one) != ("key" in one):
         raise wrong("expected either selector, or inventory and key")
     preset = dialect_of(str(file), "IBM_MQ")
-    text = one.get("selector", "")
+    text, why_not = one.get("selector", ""), ""
     if "inventory" in one:
         place = str(file.parent / one["inventory"])
         if place not in known:
             entries = list(read(place))
             rows = [(entry.selector, dialect_of(place, entry.dialect), entry.reason) for entry in entries]
             known[place] = dict(zip(keys_of(entries), rows, strict=True))
-        if one["key"] not in known[place]:
-            listed = ", ".join(map(shortened, list(known[place])[:5])) or "none"
-            raise wrong(f"{one['inventory']} has no key {shortened(one['key'])}: it has {listed}")
-        text, preset, reason = known[place][one["key"]]
-        if text is None:
-            raise wrong(f"the selector of {shortened(one['key'])} cannot be known: {reason}")
+        listed = ", ".join(map(shortened, list(known[place])[:5])) or "none"
+        missing = None, preset, f"{one['inventory']} has no key {shortened(one['key'])}: it has {listed}"
+        text, preset, why_not = known[place].get(one["key"], missing)
     dialect = PRESETS[preset]
     if "dialect" in one:
         try:
@@ -156,16 +155,18 @@ def _case(
         except MqselError as error:
             raise wrong(error.message) from None
     name = one.get("name") or f"{file.name}:{number}"
-    return Case(name, text, dialect, json.dumps(one["message"]), want, str(file), number)
+    return Case(name, text or "", dialect, json.dumps(one["message"]), want, str(file), number, why_not)
 
 
 def judged(case: Case) -> Verdict:
     """Return what becomes of a case: an answer, whether it is the wanted one, and why it is that.
 
-    Raises: FileError: the message is none. ArgumentError: the case is none.
+    Raises: ArgumentError: the case is none.
     """
     if not is_a(case, Case):
         raise ArgumentError(f"found {shortened(case)}: expected a Case")
+    if case.why_not:
+        return Verdict(case, "broken", False, case.why_not)
     try:
         matcher = compiled(case.selector, dialect=case.dialect)
     except SelectorError as error:
@@ -175,4 +176,4 @@ def judged(case: Case) -> Verdict:
         answer = str(matcher.evaluate(message))
         return Verdict(case, answer, answer in WANTED[case.want], str(matcher.explain(message)))
     except MqselError as error:
-        raise FileError(f"case {case.number}: {error.message}", path=case.file, hint=error.hint) from error
+        return Verdict(case, "broken", False, str(error))

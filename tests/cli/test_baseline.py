@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from faults import failing
 
 from mqsel.cli.baseline import known_as, read, write
 from mqsel.errors import MqselError
@@ -71,3 +72,37 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read(str(tmp_path / "no.json"))
     with pytest.raises(MqselError, match="cannot be written: "):
         write(str(tmp_path), {})
+
+
+def test_whatever_fails_a_baseline_is_whole(tmp_path: Path) -> None:
+    """It is as it was or as it was to become, whichever line fails; nothing stands beside it, and links stay links."""
+    path, link = tmp_path / "known.json", tmp_path / "link"
+    path.write_text("as it was")
+    link.symlink_to(path)
+    for line in failing(lambda: write(str(link), {}), OSError):
+        assert path.read_text() == "as it was" or read(str(path)) == {}, line
+        assert [*tmp_path.iterdir()] in ([path, link], [link, path]), line
+        path.write_text("as it was")
+    assert read(str(path)) == {} or path.read_text() == "as it was"
+
+
+def test_a_full_disk_leaves_the_baseline(tmp_path: Path) -> None:
+    """What was there stays, byte for byte and with its mode; where nothing was, nothing is."""
+    resource = pytest.importorskip("resource")
+    there, new = tmp_path / "there.json", tmp_path / "new.json"
+    there.write_text("as it was")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for path in (there, new):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5, before[1]))
+        try:
+            with pytest.raises(MqselError, match="cannot be written: File too large"):
+                write(str(path), {})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [*tmp_path.iterdir()] == [there]
+    assert there.read_text() == "as it was"
+    there.chmod(0o640)
+    write(str(there), {})
+    assert there.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(MqselError, match="/dev/full: cannot be written: No space left"):
+        write("/dev/full", {})

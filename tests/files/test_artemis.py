@@ -342,6 +342,9 @@ def test_an_export_brings_its_selectors(path: str, tmp_path: Path, run: Run) -> 
     assert (found["messages"], found["selected"]) == (200, wanted)
     status, _, err = run("why", "--queue", "all", path)
     assert (status, "has no filter of a queue 'all'\n  hint: the queues with filters are 'blue'" in err) == (2, True)
+    bare = tmp_path / "bare.xml"
+    bare.write_bytes(Path(path).read_bytes().replace(b"filter-string=", b"other="))
+    assert run("why", "--queue", "a", str(bare))[2].endswith("write the selector, mqsel why SELECTOR FILE\n")
     assert run("selectors", path)[1].startswith("blue\torders\tcolor = 'blue' AND AMQPriority >= 4\t")
 
 

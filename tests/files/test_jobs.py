@@ -137,6 +137,18 @@ def test_lines_read_again(run: Run, tmp_path: Path, read_again: list[int], selec
         assert bool(read_again) == (not {"--count", "-n"} & {*options})
 
 
+def test_a_file_that_was_removed_before_its_parts_were_given_away(
+    run: Run, tmp_path: Path, read_again: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts of what other processes may not find are read here, and nobody waits for another to read them."""
+    file = tmp_path / "a"
+    file.write_bytes(b'{"color": "blue"}\n' * 600)
+    size_of = workers.size_of
+    monkeypatch.setattr(workers, "size_of", lambda name: None if len(read_again) > 1 else size_of(name))
+
+    assert run("-j", 2, "color = 'blue'", file)[:2] == (0, file.read_bytes())
+
+
 @pytest.mark.parametrize("change", ["other", "longer", "shorter", "removed"])
 def test_lines_of_a_file_that_changes(
     run: Run, tmp_path: Path, read_again: list[int], monkeypatch: pytest.MonkeyPatch, change: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import os
@@ -13,9 +14,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from faults import PACKAGE, failing
 
 from mqsel.errors import FileError, MqselError, with_extra
-from mqsel.files import opening
+from mqsel.files import filter, length_prefixed, messages, opening  # noqa: A004 (the word of Matcher)
 from mqsel.files.framings import blocks, reading
 
 DATA = b"".join(b'{"color": "blue", "n": %d}\n' % (number * 7919 % 10007) for number in range(30_000))
@@ -111,3 +113,34 @@ def test_a_short_first_piece(tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(b"* ") + gzip.compress(b"QLOAD\n") + gzip.compress(b"\nA VER 2\n"))
 
     assert reading(file)[0] == "qload"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no list of descriptors")
+@pytest.mark.parametrize("code", ["utf-8", "utf-16"])
+def test_whatever_fails_no_file_stays_open(tmp_path: Path, code: str) -> None:
+    """Whichever line an interrupt comes in, and where nobody reads on, without a collection of garbage."""
+    lines, framed = tmp_path / "lines.gz", tmp_path / "framed"
+    lines.write_bytes(gzip.compress('{"a": 1}\n{"a": 2}\n'.encode(code)))
+    framed.write_bytes(length_prefixed(b"TEST") * 2)
+
+    def are_open() -> list[str]:
+        found = [os.path.realpath(one) for one in Path("/proc/self/fd").iterdir()]
+        return [one for one in found if one.startswith(str(tmp_path))]
+
+    def all_read() -> None:
+        assert len([*filter(lines, "a > 0")]) == 2
+        assert len([*messages(framed)]) == 2
+
+    gc.disable()
+    try:
+        for line in failing(all_read, within=PACKAGE / "files"):
+            assert not are_open(), line
+        for read in (partial(messages, framed), partial(filter, lines, "a > 0")):
+            unread = read()
+            next(unread)
+            assert are_open()
+            del unread
+            assert not are_open()
+    finally:
+        gc.enable()
+    all_read()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mqsel import cli, files
+from mqsel import cli, compile, files  # noqa: A004 (like re.compile)
 from mqsel.cli.route import Folder
 from mqsel.errors import ArgumentError, FileError, MqselError
 from mqsel.files import inspection, parquet, parts, selectors
@@ -144,6 +144,18 @@ def test_what_is_no_path(paths: Any) -> None:
         files.filter(paths, "a = 1")
     with pytest.raises(ArgumentError, match="expected"):
         files.messages(*(paths if isinstance(paths, list) else [paths]))
+
+
+def test_paths_and_selector_in_the_order_of_the_command(tmp_path: Path) -> None:
+    """The reverse order is an error that names the right one; a name that is a selector is one, where paths are."""
+    file = tmp_path / "a.jsonl"
+    file.write_bytes(b'{"a": 1}\n')
+    for paths, selector in (("a = 1", str(file)), ("a = 1", file), ("a = 1", [file]), (compile("a = 1"), file)):
+        with pytest.raises(ArgumentError, match=r"expected it behind them\n  hint: filter\(paths, selector\)"):
+            files.filter(paths, selector)  # type: ignore[arg-type]
+    assert len(list(files.filter(file, "a = 1"))) == 1
+    with pytest.raises(FileError, match="No such file"):
+        list(files.filter("a = 1", "b = 2"))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")

@@ -418,8 +418,7 @@ _STEPS = ("chmod", "read_bytes", "replace")
 @pytest.mark.parametrize(
     "step",
     [
-        "tempfile.mkstemp",
-        "os.fdopen",
+        "os.open",
         "os.fsync",
         "os.chown",
         "pathlib.Path.chmod",

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
-from mqsel.errors import ArgumentError, FileError, PropertyTypeError, check_count, check_word, iterated
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError, SelectorError, check_count, check_word, iterated
 from mqsel.files.framings import FORMATS
 from mqsel.files.opening import name_of
 from mqsel.files.parts import Named, listed_files
@@ -21,6 +22,8 @@ from mqsel.files.wordings import bad_line, file_trouble
 from mqsel.formats.records import SCHEMAS, declared_types
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
+
+Problems = list[FileError | PropertyTypeError]
 
 _LISTED = 100  # errors that are kept
 _MOST = 16  # processes for each processor: more only start
@@ -68,6 +71,38 @@ def sifted(
         yield from placed(task, done(run, ask(), task, advance))
 
 
+def _selected(
+    paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int, tally: Tally, problems: Problems
+) -> Iterator[bytes]:
+    """Yield what is selected, and count. Knows no `Filtered`: in a cycle, files and processes would outlive it."""
+    for _, name, kind, record in in_files(sifted(matcher, lambda: ask, listed_files(paths), wanted, jobs)):
+        problem: FileError | PropertyTypeError | None = None
+        if isinstance(record, list):
+            if FORMATS[kind].place == "line" and not record[-1].endswith(b"\n"):  # the file ends there
+                record[-1] += b"\n"
+            yield from record
+        elif isinstance(record, Tally):
+            tally.add(record)
+        elif isinstance(record, Complaint):
+            if FORMATS[kind].place == "line":
+                problem = bad_line(name, record.line, record.text)
+            else:
+                problem = FileError(record.text, path=name, offset=record.line)
+        elif isinstance(record, Broken):
+            if record.error is not None:
+                record.error.path = name
+            problem = record.error or file_trouble(name, record.why)
+        else:
+            assert isinstance(record, Begun)
+        if problem is not None:
+            if len(problems) < _LISTED:
+                problems.append(problem)
+        elif ask.raising and problems and not isinstance(record, list):  # what was read before it is counted
+            raise problems[0]
+    if ask.raising and problems:
+        raise problems[0]
+
+
 class Filtered:
     """The selected messages of files, as they stand there. Made by `filter`; an iterator.
 
@@ -81,10 +116,9 @@ class Filtered:
     """
 
     def __init__(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> None:
-        self.problems: list[FileError | PropertyTypeError] = []
+        self.problems: Problems = []
         self._tally = Tally()
-        self._is_raising = ask.raising
-        self._source = self._read(paths, matcher, ask, wanted, jobs)
+        self._source = _selected(paths, matcher, ask, wanted, jobs, self._tally, self.problems)
 
     def __iter__(self) -> Iterator[bytes]:
         return self
@@ -112,37 +146,12 @@ class Filtered:
     def skipped(self) -> int:
         return self._tally.skipped
 
-    def _read(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> Iterator[bytes]:
-        for _, name, kind, record in in_files(sifted(matcher, lambda: ask, listed_files(paths), wanted, jobs)):
-            if isinstance(record, list):
-                if FORMATS[kind].place == "line" and not record[-1].endswith(b"\n"):  # the file ends there
-                    record[-1] += b"\n"
-                yield from record
-            elif isinstance(record, Tally):
-                self._tally.add(record)
-                self._raise_first()
-            elif isinstance(record, Complaint):
-                if FORMATS[kind].place == "line":
-                    self._problem(bad_line(name, record.line, record.text))
-                else:
-                    self._problem(FileError(record.text, path=name, offset=record.line))
-            elif isinstance(record, Broken):
-                if record.error is not None:
-                    record.error.path = name
-                self._problem(record.error or file_trouble(name, record.why))
-            else:
-                assert isinstance(record, Begun)
-                self._raise_first()
-        self._raise_first()
 
-    def _problem(self, error: FileError | PropertyTypeError) -> None:
-        if len(self.problems) < _LISTED:
-            self.problems.append(error)
-
-    def _raise_first(self) -> None:
-        """Raise the first error, if that is wanted, once what was read before it is counted."""
-        if self._is_raising and self.problems:
-            raise self.problems[0]
+def _is_selector(value: Any) -> bool:
+    """Report whether something is a selector, and the name of nothing that is there."""
+    with suppress(SelectorError):
+        return isinstance(value, str) and not os.path.lexists(value) and compile_selector(value) is not None
+    return False
 
 
 def filter(  # noqa: A001 (the word of Matcher)
@@ -179,6 +188,10 @@ def filter(  # noqa: A001 (the word of Matcher)
     declared = declared_types(types)
     if declared and format not in SCHEMAS:
         raise ArgumentError("types declare what records lost: expected the format of records with them")
+    is_place = os.path.lexists(selector) if isinstance(selector, str) else isinstance(selector, (os.PathLike, list))
+    if isinstance(paths, Matcher) or (is_place and _is_selector(paths)):
+        hint = "filter(paths, selector): the reverse of mqsel match SELECTOR FILE…"
+        raise ArgumentError("the selector stands before the paths: expected it behind them", hint=hint)
     matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
     ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True)
     given: Any = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else iterated(paths, "a path, or paths")

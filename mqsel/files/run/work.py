@@ -234,6 +234,14 @@ def why(error: BaseException) -> str:
     return getattr(cause, "strerror", None) or (said(cause) if isinstance(cause, FileError) else str(cause))
 
 
+def broken(error: FileError, messages: int) -> Broken:
+    """Return why the rest of a file cannot be read, of which so many messages were; the system has words of its own."""
+    cause = error.__cause__
+    is_damage = isinstance(cause, OSError) and cause.strerror is None
+    read = f": {messages:,} message{'s' * (messages != 1)} before that {'were' if messages != 1 else 'was'} read"
+    return Broken(why(error) + read * is_damage)
+
+
 def of_rows(error: FileError | PropertyTypeError) -> Broken:
     """Return why rows of Parquet cannot be read; a type that no property has is that of a column, so of every row."""
     return Broken(why(error)) if isinstance(error, FileError) else Broken(str(error), error)
@@ -274,7 +282,7 @@ def unit_by_unit(source: Iterable[Any], taker: Any, take: Callable[[Any], Iterab
             if taker.is_over:
                 break
     except FileError as error:
-        yield Broken(why(error))
+        yield broken(error, taker.messages if isinstance(taker, Sifter) else taker.seen)
 
 
 class Job:
@@ -321,7 +329,7 @@ class Job:
         for piece, result in each(taken_apart(source), self.read):
             if piece is None:
                 assert isinstance(result, FileError)
-                yield Broken(why(result))
+                yield broken(result, self.seen)
                 continue
             self.counts.lines += 1
             if result is None:
@@ -826,7 +834,7 @@ class Diff(Job):
                 if old != new:
                     yield from self._compared(unit, before, keys[0], set(old), set(new))
         except FileError as error:
-            yield Broken(why(error))
+            yield broken(error, sifters[1].messages)
         self.counts.lines, self.counts.messages = sifters[1].lines, sifters[1].messages
         self.counts.skipped = sifters[1].skipped
         yield self.counts

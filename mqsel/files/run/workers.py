@@ -224,7 +224,7 @@ class _Crew:
                     return None
                 is_ours = task.file.trouble is not None or size_of(task.file.path) is None
                 job = _Assigned(task, None if is_ours else self._asked)
-                if self._by_place and task.part is not None and FORMATS[task.part.format].is_lines:
+                if not is_ours and self._by_place and task.part is not None and FORMATS[task.part.format].is_lines:
                     job.version = _quiet_version(task.part.path)
                     job.ask = self._asked._replace(by_place=job.version is not None)
                 self._jobs.append(job)
