@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from decimal import Decimal
 from typing import Any
 
 import strategies
@@ -14,8 +15,12 @@ from mqsel.values import Float32, Int8, Int16, Int32
 SELECTORS, ROWS = 40, 50  # of one frame
 
 
-def frame_of(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> Any:
-    """Return a DataFrame whose columns have the Spark types of the property types."""
+def frame_of(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]], *, is_wide: bool = False) -> Any:
+    """Return a DataFrame whose columns have the Spark types of the property types.
+
+    Args:
+        is_wide: columns have other types, from which the property types can be read where they are declared.
+    """
     from pyspark.sql import types as T  # noqa: N812 (its usual name)
 
     made = {
@@ -30,6 +35,17 @@ def frame_of(spark: Any, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> 
         "bytes": T.BinaryType(),
         "null": T.NullType(),
     }
+    if is_wide:
+        made |= {"int8": T.ShortType(), "int16": T.IntegerType(), "int32": T.DecimalType(38, 0)}
+        made |= {"int64": T.DecimalType(20, 0), "float32": T.DoubleType(), "string": T.BinaryType()}
+        converted = {"int32": Decimal, "int64": Decimal, "string": str.encode}
+        rows = [
+            tuple(
+                converted.get(kind, lambda same: same)(value) if value is not None else None
+                for kind, value in zip(kinds.values(), row, strict=True)
+            )
+            for row in rows
+        ]
     schema = T.StructType([T.StructField(name, made[kind]) for name, kind in kinds.items()])
     wrappers = {Int8: int, Int16: int, Int32: int, Float32: float}
     plain = [tuple(wrappers.get(type(value), lambda same: same)(value) for value in row) for row in rows]

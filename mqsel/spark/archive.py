@@ -6,7 +6,6 @@ Each runs one job, in which executors count; they return what `Contract.of` and 
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.planning import arrow_layout, check_batches, plan, warn
 from mqsel.spark.profiling import refuse_streams
 from mqsel.spark.raw import MessageColumn, inspected, message_text, where
-from mqsel.spark.ship import as_utf8, carried, groups
+from mqsel.spark.ship import as_utf8, gathered, groups
 from mqsel.values import TYPES
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def contract(
         task, said = "rows", json.dumps(layout)
     frame = rows.select(*[F.expr(text).alias(f"c{number}") for number, text in enumerate(texts)])
     total = Observed()
-    for one in _gathered(frame, task, said):
+    for one in gathered(frame, f"{__name__}:{task}", said):
         total.add(one)
     if total.skipped:
         seen = total.messages + total.skipped
@@ -111,7 +110,7 @@ def changes(
     frame = frame.select(*_SIDES, *[F.when(is_changed, F.col(name)).alias(name) for name in names])
     messages, counts = 0, {True: 0, False: 0}
     examples: dict[bool, list[tuple[dict[str, Any], str, str]]] = {True: [], False: []}
-    for seen, each, few in _gathered(frame, "changed", said):
+    for seen, each, few in gathered(frame, f"{__name__}:changed", said):
         messages += seen
         for is_gained in (True, False):
             counts[is_gained] += each[is_gained]
@@ -156,20 +155,6 @@ def _sources(rows: DataFrame, held: Layout) -> Iterator[PropertySource]:
 
 
 # ---- on the executors ------------------------------------------------------------------------------------------------
-
-
-def _gathered(frame: DataFrame, task: str, said: str) -> Iterator[Any]:
-    """Run a function of this module over each partition; yield what they return, in the order of partitions."""
-    for row in frame.mapInArrow(carried("mqsel.spark.archive:pickled", task, said), "found binary").collect():
-        yield pickle.loads(row[0])  # noqa: S301 (from our own workers)
-
-
-def pickled(task: str, said: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield what a function of this module returns."""
-    import pyarrow as pa  # noqa: PLC0415 (optional)
-
-    found = pickle.dumps(globals()[task](said, batches))
-    yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], ["found"])
 
 
 def rows(layout: str, batches: Iterable[pa.RecordBatch]) -> Observed:

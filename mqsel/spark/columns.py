@@ -159,6 +159,8 @@ _OWN = {
     **dict.fromkeys(("StringType", "VarcharType"), _OWN_TEXT),
     **dict.fromkeys(("FloatType", "DoubleType"), "nanvl({0}, {0})"),
 }
+# What Hive's own reader has for NULL, for which Spark lists the directory: both are NULL then.
+_NO_DIRECTORY = "'__HIVE_DEFAULT_PARTITION__'"
 _UNSIGNED = "decimal(20,0)"  # what Spark reads UINT64 of Parquet as
 
 
@@ -345,6 +347,7 @@ class PropertySources:
         self._frame: Any = rows if hasattr(rows, "sparkSession") else None
         self._is_database = any(one.getClass().getSimpleName().startswith("JDBC") for one in origins(rows))
         self._stored = _stored(rows)
+        self._is_hive = bool(_of_leaves(rows, "HiveTableRelation", "tableMeta"))
         if layout.record is not None:
             self._check_record(layout.record)
 
@@ -538,7 +541,8 @@ class PropertySources:
         if own is not None and self._is_database:
             return _Found(spark_type, own.format(sql))
         if own == _OWN_TEXT and self._stored is not None and name.lower() not in self._stored:
-            return _Found(spark_type, own.format(sql), asked=sql)
+            read = f"nullif({sql}, {_NO_DIRECTORY})" if self._is_hive else sql
+            return _Found(spark_type, own.format(read), asked=sql)
         return _Found(spark_type, sql, ())
 
     def _absent(self, name: str) -> PropertySource:

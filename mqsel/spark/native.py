@@ -101,6 +101,8 @@ def condition(selector: Selector, sources: Mapping[str, PropertySource], *, has_
     if tests(selector) > MAX_TESTS:
         raise NoTranslation(f"more than {MAX_TESTS} tests")
     made = _Translator(selector, sources, has_types=has_types).condition(selector.node)
+    if not has_types:
+        made = made._replace(mismatch="")
     if len(made.sql) + len(made.err) + len(made.mismatch) > MAX_LENGTH:
         raise NoTranslation(f"its expression is longer than {MAX_LENGTH:,} characters")
     if max(_nesting(made.sql), _nesting(made.err), _nesting(made.mismatch)) > MAX_DEPTH:

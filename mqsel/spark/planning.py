@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import StructType
@@ -571,7 +571,13 @@ def register(
         named = identifier(", ".join([f"{field.name} => …" for field in fields]))
         taken.insert(0, f"`name the arguments` STRUCT<{named}: BOOLEAN> DEFAULT NULL")
     arguments = [f"{identifier(field.name)} => {_checked(name, field)}" for field in fields]
-    spark.sql(f"{create} {name}({', '.join(taken)}) RETURNS BOOLEAN RETURN {name}__typed({', '.join(arguments)})")
+    try:
+        spark.sql(f"{create} {name}({', '.join(taken)}) RETURNS BOOLEAN RETURN {name}__typed({', '.join(arguments)})")
+    except AnalysisException as error:  # Spark has a function of this name
+        said = str(error).partition("\n")[0]
+        raise ArgumentError(
+            f"the function {name!r} cannot be registered: {said}", hint="choose another name"
+        ) from error
     return made
 
 
@@ -619,6 +625,8 @@ def properties(
     Raises: PropertyTypeError: a column of a type that no property has, or of a type that each row says and nobody
         declared.
     """
+    if isinstance(names, str):
+        raise ArgumentError(f"names is {names!r}: expected a list of names", hint=f"properties(rows, [{names!r}])")
     held = where(properties, types)
     if isinstance(held, MessageColumn):
         check_batches(rows)

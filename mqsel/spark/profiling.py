@@ -1,44 +1,47 @@
 """The profile of a selector: for every part of it, how many rows made it TRUE, FALSE, UNKNOWN or ERR.
 
-The numbers are of all rows, counted by Spark in one pass. The commonest values, and the names that maps and messages
-have, are of the first rows, read before. Every row is counted once for each part, as
-`mqsel.analysis.explain.account` does. Follows spark §6.
+The numbers are of all rows, counted in one pass: of few parts by expressions of Spark, else in Python, to which the
+columns go. What Spark counts has the commonest values of the first rows, which are read before, also for the names that
+maps and messages have. Every row is counted once for each part, as `mqsel.analysis.explain.account` does. Follows spark
+§6.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from mqsel.analysis.explain.account import (
-    BITS,
     ERROR,
     FALSE,
     MISMATCHED,
     OUTCOMES,
-    PACKED,
     TRUE,
     UNKNOWN,
+    Account,
     Held,
     Profiler,
-    code_of,
     counts_types,
     parts_of,
 )
 from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.explain.profile import Profile, named, reported, seen_of
-from mqsel.analysis.explain.sentences import Count
-from mqsel.errors import ArgumentError, DecodeError, SelectorError, quoted
+from mqsel.analysis.explain.sentences import Count, Seen
+from mqsel.errors import ArgumentError, DecodeError, SelectorError
 from mqsel.language.dialect import Dialect
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.compiler import lower
+from mqsel.machine.origin import selector_of
+from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.native import Condition, NoTranslation, condition
@@ -50,15 +53,15 @@ from mqsel.spark.raw import (
     message_outcomes,
     message_sources,
     message_text,
-    parts_asked,
     where,
 )
-from mqsel.spark.ship import arrow_call, by_types, read_anyhow
+from mqsel.spark.ship import as_utf8, gathered, groups
 from mqsel.values import APPROXIMATE, EXACT
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
+_MANY = 12  # parts: of more Python counts
 _SAMPLE = 1_000  # the first rows, whose values are counted
 _NEAR = 3  # names near that of a property, of which rows are counted
 _PRESENT, _MISSING, _UNREAD = range(3)  # the states of a property in a row
@@ -66,6 +69,8 @@ _PRESENT, _MISSING, _UNREAD = range(3)  # the states of a property in a row
 
 # Of what is counted, each with the Catalyst text that counts it; one that has none takes the rows that are left.
 _Counted = Mapping[int, str]
+# How many rows there are, the outcomes of each part, what is seen and held of each property, and what else is reported.
+_Found = tuple[int, list[list[int]], list[Seen], Mapping[str, Held], dict[str, Any]]
 
 
 @dataclass(slots=True)
@@ -77,7 +82,7 @@ class _Asked:
         parts: for each part what counts its outcomes.
         states: for each property, and behind them for what holds messages, what counts its states.
         read: the properties, in that order.
-        near: a property that may be missing, a name near its own, and what counts the rows that have that instead.
+        near: a property that may be missing, a name near its own, and whether a row has that instead.
         values: for a property the types that it has, each with the text of the value, or NULL.
         more: what else counts.
         held: of the first rows, what they have of each property.
@@ -103,7 +108,7 @@ def profile(
 ) -> Profile:
     """Count, for every part of a selector, the rows for which it is TRUE, FALSE, UNKNOWN, mismatched or an error.
 
-    Runs two Spark jobs: over the first thousand rows, and over all.
+    Runs two Spark jobs, over the first thousand rows and over all; for a long selector the second one alone.
 
     Args: those of `mqsel.spark.column`; *rows* is a DataFrame that is no stream.
 
@@ -112,25 +117,69 @@ def profile(
     whole = as_selector(selector, dialect)
     held = where(properties, types)
     refuse_streams(rows, "a profile")
-    asked = _of_messages(whole, rows, held) if isinstance(held, MessageColumn) else _of_columns(whole, rows, held)
-    # Counted from the conditions themselves: as columns of a projection, each would be a variable of one method that
-    # soon is too large for Java's compiler.
+    if isinstance(held, MessageColumn):
+        total, outcomes, seen, known, more = _by_spark(_of_messages(whole, rows, held))
+    else:
+        total, outcomes, seen, known, more = _by_columns(whole, rows, held)
+    nodes = zip(parts_of(whole.node), outcomes, strict=True)
+    made = [Count(named(node, whole.dialect), depth, *counts) for (node, depth), counts in nodes]
+    texts = {name: _texts(one) for name, one in known.items()}
+    return reported(whole, total, made, seen, texts=texts, **more, noun="row")
+
+
+def _by_columns(whole: Selector, rows: DataFrame, layout: Layout) -> _Found:
+    """Count rows of columns; also many parts by expressions, where workers lack what Python needs."""
+    if len(parts_of(whole.node)) <= _MANY:
+        with suppress(NoTranslation):
+            return _by_spark(_of_columns(whole, rows, layout))
+    try:
+        return _by_python(whole, _of_columns(whole, rows, layout, by_python=True))
+    except (ArgumentError, PySparkException) as error:
+        try:
+            return _by_spark(_of_columns(whole, rows, layout))
+        except NoTranslation:
+            raise error from None
+
+
+def _by_spark(asked: _Asked) -> _Found:
+    """Count by expressions: from the conditions themselves.
+
+    As columns of a projection, each would be a variable of one method that soon is too large for Java's compiler.
+    """
     counts = ["count(*)", *(text for one in (*asked.parts, *asked.states) for text in one.values())]
-    counts += [text for *_, text in asked.near]
+    counts += [f"count_if({test})" for *_, test in asked.near]
     for kind, text in (pair for pairs in asked.values.values() for pair in pairs):
         fits = f"nanvl({text}, NULL)" if kind in APPROXIMATE else text
         is_number = kind in EXACT or kind in APPROXIMATE
         counts += [f"count({text})", *(f"{end}({fits})" if is_number else "NULL" for end in ("min", "max"))]
     numbers = iter(asked.rows.selectExpr(*counts, *asked.more).collect()[0])
     total = next(numbers)
-    made = [
-        Count(named(node, whole.dialect), depth, *_spread(counted, len(OUTCOMES), UNKNOWN, total, numbers))
-        for (node, depth), counted in zip(parts_of(whole.node), asked.parts, strict=True)
-    ]
+    outcomes = [_spread(counted, len(OUTCOMES), UNKNOWN, total, numbers) for counted in asked.parts]
     seen = _seen(asked, total, numbers)
     noted, note = numbers if asked.more else (0, None)
-    texts = {name: _texts(one) for name, one in asked.held.items()}
-    return reported(whole, total, made, seen, texts=texts, noted=noted, note=note or "", noun="row")
+    return total, outcomes, seen, asked.held, {"noted": noted, "note": note or ""}
+
+
+def _by_python(whole: Selector, asked: _Asked) -> _Found:
+    """Count by columns, in the workers: all parts of a row together take less than Spark takes for a few of them."""
+    check_batches(asked.rows)
+    layout, columns = arrow_layout(asked.read)
+    unread = [one for one in asked.read if one.sql != one.raw]
+    tests = [*(f"({state_of(one)}) = {_UNREAD}" for one in unread), *(test for *_, test in asked.near)]
+    frame = asked.rows.select(*[F.expr(text).alias(f"c{number}") for number, text in enumerate([*columns, *tests])])
+    account, trues = Profiler(whole).account, Counter[int]()
+    program = lower(optimize(whole)).to_bytes()
+    for one, more in gathered(frame, f"{__name__}:counted", program, json.dumps(layout)):
+        account.add(one)
+        trues += more
+    for number, source in enumerate(unread):
+        account.held[source.name].unread = trues[number]
+    for held in account.held.values():
+        held.others.clear()  # of the columns sent: those near it are counted beside them
+    for number, (name, other, _) in enumerate(asked.near, len(unread)):
+        account.held[name].others += Counter({other: trues[number]})
+    seen = [seen_of(name, held) for name, held in account.held.items()]
+    return account.messages, account.outcomes, seen, account.held, {}
 
 
 def refuse_streams(rows: Any, what: str) -> None:
@@ -150,7 +199,7 @@ def _spread(counted: _Counted, size: int, rest: int, total: int, numbers: Iterat
     return found
 
 
-def _seen(asked: _Asked, total: int, numbers: Iterator[Any]) -> list[Any]:
+def _seen(asked: _Asked, total: int, numbers: Iterator[Any]) -> list[Seen]:
     """Return what the rows have of each property, from the numbers in their order."""
     states = [_spread(counted, 3, _MISSING, total, numbers) for counted in asked.states]
     near = [(name, other, next(numbers)) for name, other, _ in asked.near]
@@ -164,7 +213,7 @@ def _seen(asked: _Asked, total: int, numbers: Iterator[Any]) -> list[Any]:
         sampled = Held(missing=missing + unread, unread=unread, values=held.values, counted=held.counted)
         sampled.is_open = held.is_open
         for name, kind, (count, least, greatest) in ends:
-            if name == source.name:
+            if name == source.name and count:
                 sampled.types[kind] += count
                 sampled.widen(least, greatest)
         if not asked.values and held.counted == present:  # of messages the sample tells, where it is all
@@ -181,11 +230,19 @@ def _texts(held: Held) -> dict[str, int]:
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _of_columns(whole: Selector, rows: DataFrame, layout: Layout) -> _Asked:
-    """Ask of rows whose properties have places of their own."""
+def _of_columns(whole: Selector, rows: DataFrame, layout: Layout, *, by_python: bool = False) -> _Asked:
+    """Ask of rows whose properties have places of their own.
+
+    Args:
+        by_python: write no expressions of parts, and read no values: both are Python's then.
+
+    Raises: NoTranslation: a part has no expression.
+    """
     found = PropertySources(rows, layout, whole.naming)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
-    values = {name: _values(source) for name, source in sources.items()}
+    nodes = [] if by_python else [node for node, _ in parts_of(whole.node)]
+    made = [condition(whole.part(node), sources, has_types=counts_types(node)) for node in nodes]
+    values = {} if by_python else {name: _values(source) for name, source in sources.items()}
     known, own = found.names()
     read = [text for pairs in values.values() for _, text in pairs]
     columns = [*read, own] if own else read
@@ -204,7 +261,7 @@ def _of_columns(whole: Selector, rows: DataFrame, layout: Layout) -> _Asked:
     for name in listed:
         with suppress(ArgumentError, TypeError):
             states[name] = state_of(found.source(name))
-    rows, parts = _parts(whole, sources, rows)
+    parts = [_counted_outcomes(one) for one in made]
     counted = [_counted_states(source) for source in sources.values()]
     return _Asked(rows, parts, counted, [*sources.values()], _near_counted(near, states), values, held=held)
 
@@ -226,9 +283,9 @@ def _near(names: Iterable[str], others: Iterable[str]) -> tuple[list[str], list[
 
 
 def _near_counted(pairs: Iterable[tuple[str, str]], states: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """List each pair of names with the count of the rows that have the second one alone."""
+    """List each pair of names with whether a row has the second one alone."""
     return [
-        (name, other, f"count_if(({states[name]}) = {_MISSING} AND ({states[other]}) = {_PRESENT})")
+        (name, other, f"({states[name]}) = {_MISSING} AND ({states[other]}) = {_PRESENT}")
         for name, other in pairs
         if other in states
     ]
@@ -276,29 +333,6 @@ def _of_messages(whole: Selector, rows: DataFrame, messages: MessageColumn) -> _
 # ---- one part, one property ------------------------------------------------------------------------------------------
 
 
-def _parts(whole: Selector, sources: Mapping[str, PropertySource], rows: DataFrame) -> tuple[DataFrame, list[_Counted]]:
-    """Write what counts the outcomes of each part. Returns: the rows, with a column that this reads perhaps."""
-    nodes = [node for node, _ in parts_of(whole.node)]
-    try:
-        made = [condition(whole.part(node), sources, has_types=counts_types(node)) for node in nodes]
-        return rows, [_counted_outcomes(one) for one in made]
-    except NoTranslation:
-        check_batches(rows)
-    layout, columns = arrow_layout(sources.values())
-    words = [f"w{number}" for number in range(-(-len(nodes) // PACKED))]
-    returned = f"struct<{', '.join(f'{word}: bigint' for word in words)}>"
-    program = lower(optimize(whole)).to_bytes()
-    task = "mqsel.spark.profiling:outcomes"
-    call = arrow_call(quoted(whole.text), program, json.dumps(layout), columns, returned, task)
-    column = "mqsel: parts"
-    parts: list[_Counted] = []
-    for place in range(len(nodes)):
-        word, number = divmod(place, PACKED)
-        code = f"(shiftright(`{column}`.{words[word]}, {BITS * number}) & {2**BITS - 1})"
-        parts.append({which: f"count_if({code} = {code_of(which)})" for which in (TRUE, FALSE, MISMATCHED, ERROR)})
-    return rows.select("*", call.column().alias(column)), parts
-
-
 def _counted(text: str, numbers: Iterable[int]) -> _Counted:
     """Write what counts the rows in which *text* is each of the numbers."""
     return {number: f"count_if({text} = {number})" for number in numbers}
@@ -326,15 +360,24 @@ def _counted_states(source: PropertySource) -> _Counted:
     return is_present | {_UNREAD: f"count_if({source.sql} IS NULL AND {source.raw} IS NOT NULL)"}
 
 
-def outcomes(program: bytes, layout: str, columns: Sequence[pa.Array]) -> pa.StructArray:
-    """Find what the parts of a selector are for each row of a batch, on an executor.
+def counted(program: bytes, layout: str, batches: Iterable[pa.RecordBatch]) -> tuple[Account, Counter[int]]:
+    """Count rows for the parts of a selector, on an executor.
 
-    Args: those of `mqsel.spark.ship.evaluate`; *columns* has all properties, also those without a part in selecting.
+    Args:
+        layout: JSON of that of `groups`.
+        batches: of its columns, and behind them of tests.
 
-    Returns: a struct of numbers, as `Outcomes.rows`.
+    Returns: the account, and by its number how many rows each test is true of.
     """
-    rows = parts_asked(program).rows
-    return read_anyhow(lambda readable: by_types(rows, json.loads(layout), readable), columns)
+    profiler, properties = Profiler(selector_of(Program.from_bytes(program))), json.loads(layout)
+    size = sum(1 + len(tags) for _, tags in properties)
+    trues: Counter[int] = Counter()
+    for batch in batches:
+        for part, _ in groups(properties, [as_utf8(column) for column in batch.columns[:size]]):
+            profiler.take_batch(part)
+        for number, column in enumerate(batch.columns[size:]):
+            trues[number] += column.true_count
+    return profiler.account, trues
 
 
 def state_of(source: PropertySource) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import json
+import pickle
+import pkgutil
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import DataType
 
@@ -74,6 +76,23 @@ def carried(task: str, *held: bytes | str) -> Callable[..., Any]:
         return pkgutil.resolve_name(task)(*held, *given)
 
     return call
+
+
+def gathered(frame: DataFrame, task: str, *held: bytes | str) -> Iterator[Any]:
+    """Run a function, named as for `carried`, over the batches of each partition.
+
+    Returns: what it returns, in the order of partitions.
+    """
+    for row in frame.mapInArrow(carried("mqsel.spark.ship:pickled", task, *held), "found binary").collect():
+        yield pickle.loads(row[0])  # noqa: S301 (from our own workers)
+
+
+def pickled(task: str, *given: Any) -> Iterator[pa.RecordBatch]:
+    """Yield what a function returns, on an executor."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    found = pickle.dumps(pkgutil.resolve_name(task)(*given))
+    yield pa.RecordBatch.from_arrays([pa.array([found], pa.binary())], ["found"])
 
 
 def arrow_function(program: bytes, layout: str, task: str = "mqsel.spark.ship:evaluate") -> Callable[..., pa.Array]:

@@ -257,6 +257,13 @@ for text in sys.argv[1:]:
     kept = [frame.filter(one) for one in (selected, ~selected)]
     kept += [spark.sql(f"SELECT * FROM t WHERE {word} f__typed(p)") for word in ("", "NOT")]
     print([sorted(row.n for row in one.collect()) for one in kept])
+spark.sql("CREATE TABLE u (n int) PARTITIONED BY (p string) STORED AS TEXTFILE")
+spark.conf.set("hive.exec.dynamic.partition.mode", "nonstrict")
+spark.createDataFrame([(1, "a"), (2, "b"), (6, None)], "n int, p string").coalesce(1).write.insertInto("u")
+frame = spark.table("u")
+for text in ("p <> 'a'", "p IS NULL"):
+    kept = [frame.filter(column(text, frame, dialect="JMS", strategy=one)) for one in ("native", "arrow")]
+    print([sorted(row.n for row in one.collect()) for one in kept])
 """
 
 
@@ -273,7 +280,8 @@ def test_directories_that_a_metastore_lists(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", HIVE, *cases], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240
     )
-    assert done.stdout.splitlines()[-5:] == [str(2 * kept) for kept in cases.values()], done.stderr[-2000:]
+    wanted = [*(2 * kept for kept in cases.values()), 2 * [[2]], 2 * [[6]]]  # of text, NULL is a name to Hive
+    assert done.stdout.splitlines()[-7:] == [str(kept) for kept in wanted], done.stderr[-2000:]
 
 
 def test_columns_of_directories_in_a_catalog(spark: Any, tmp_path: Path) -> None:

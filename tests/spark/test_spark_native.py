@@ -66,11 +66,12 @@ def _differences(
     rows: list[tuple[Any, ...]],
     cases: list[tuple[str, Dialect]],
     strategy: str | None,
+    types: dict[str, str] | None = None,
 ) -> tuple[list[str], int]:
     """Compare a strategy with the machine; give what differs, and how many selectors took the native strategy."""
     # Of a schema: a plan over rows is the same, but looks at the first of them, in a job of its own.
-    plans = [plan(text, frame.schema, dialect=dialect, strategy=strategy) for text, dialect in cases]
-    assert plan(cases[0][0], frame, dialect=cases[0][1], strategy=strategy).sql == plans[0].sql
+    plans = [plan(text, frame.schema, dialect=dialect, strategy=strategy, types=types) for text, dialect in cases]
+    assert plan(cases[0][0], frame, dialect=cases[0][1], strategy=strategy, types=types).sql == plans[0].sql
     got = _truths(frame, plans)
     wrong = []
     for number, ((text, dialect), made) in enumerate(zip(cases, plans, strict=True)):
@@ -125,6 +126,20 @@ def test_an_and_that_ends_at_unknown(session: Any) -> None:
 
     assert not wrong, "\n".join(wrong[:5])
     assert 0 < taken < len(cases)
+
+
+def test_generated_pairs_of_declared_types(session: Any) -> None:
+    """Invariant: native = Arrow = machine where each column has another type than its property is declared to have."""
+    _skip_lenient(session)
+    rng = random.Random("declared")
+    for name in JMS_PRESETS:
+        kinds, rows, cases = drawn(rng, name)
+        frame = frame_of(session, kinds, rows, is_wide=True).coalesce(1)
+        types = {one: kind for one, kind in kinds.items() if kind != "null"}
+        for strategy in (None, "arrow"):
+            wrong, _ = _differences(frame, kinds, rows, cases, strategy, types)
+
+            assert not wrong, f"{len(wrong)} differ\n" + "\n".join(wrong[:5])
 
 
 def test_filters_that_reach_the_parquet_reader(session: Any, tmp_path: Path) -> None:

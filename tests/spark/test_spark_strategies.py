@@ -24,7 +24,21 @@ from mqsel.machine.program import BUILD, VERSION
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
-from mqsel.spark import check_cluster, column, layout, mq_message, plan, profile, register, route, ship
+from pyspark.errors import PythonException
+
+from mqsel.spark import (
+    check_cluster,
+    column,
+    layout,
+    mq_message,
+    plan,
+    profile,
+    profiling,
+    properties,
+    register,
+    route,
+    ship,
+)
 
 UNION = "struct<propertyType string, integer int, string string, long bigint, double double, boolean boolean>"
 KINDS = f"color string, weight int, price double, ok boolean, p map<string, {UNION}>"
@@ -544,11 +558,14 @@ def test_profile_as_it_is_printed(spark: Any) -> None:
     ]
 
 
-def test_profile_is_the_report_of_the_rows_as_messages(spark: Any) -> None:
+@pytest.mark.parametrize("many", [0, 99], ids=["by Python", "by Spark"])
+def test_profile_is_the_report_of_the_rows_as_messages(spark: Any, monkeypatch: Any, many: int) -> None:
     """A frame has the report that its rows have here, by columns: sentences, parts, types, values and names."""
+    monkeypatch.setattr(profiling, "_MANY", many)
     rows = [("car", 2000 + number, "blue" if number % 3 else None, number / 2) for number in range(30)]
     frame = spark.createDataFrame(rows, "JMSType string, weight int, colour string, x double")
-    for text in ("JMSType = 'Car' AND weight > 5000", "color = 'blue' OR x < 0", "colour = 'blue' AND weight > 2010"):
+    texts = ("JMSType = 'Car' AND weight > 5000", "color = 'blue' OR x < 0", "colour = 'blue' AND weight > 2010")
+    for text in (*texts, "NOT (NOT (JMSType > 5))"):
         found, wanted = profile(text, frame), mqsel.compile(text).why(frame.toArrow())
         assert (found.sentences, found.parts, found.messages) == (wanted.sentences, wanted.parts, 30)
         for one, other in zip(found.properties, wanted.properties, strict=True):
@@ -559,6 +576,32 @@ def test_profile_is_the_report_of_the_rows_as_messages(spark: Any) -> None:
         assert [row.text for row in spark.createDataFrame(found.parts).collect()] == [part.text for part in found.parts]
 
 
+def test_profile_of_a_long_selector(spark: Any, monkeypatch: Any) -> None:
+    """Invariant: Python and Spark count alike what is missing, unread or NaN; Spark does where workers cannot."""
+
+    def missing() -> None:
+        raise ImportError("mqsel")
+
+    rows = [(None, "x", {"n": "1", "Size": "2"}), (float("nan"), "7", {"N": "1"}), (-0.0, None, {}), (2.5, "9", None)]
+    frame = spark.createDataFrame(rows, "price double, weight string, m map<string, string>").repartition(3)
+    where = layout({"n": "m.n", "size": "m.size", "weight": "weight", "price": "price"}, types={"weight": "int32"})
+    text = " OR ".join(f"(price <> {n} AND NOT (weight > {n}) AND n = '{n}' AND size / 0 > {n})" for n in range(20))
+    found = profile(text, frame, properties=where)
+    monkeypatch.setattr(profiling, "_MANY", 999)
+    by_spark = profile(text, frame, properties=where)
+    monkeypatch.setattr(profiling, "_MANY", 0)
+    monkeypatch.setattr(ship, "guard", lambda: missing)
+    without = profile(text, frame, properties=where)
+
+    for one in (by_spark, without):
+        assert (found.parts, found.messages, found.sentences) == (one.parts, 4, one.sentences)
+        for mine, other in zip(found.properties, one.properties, strict=True):
+            assert mine[:4] == other[:4]
+            assert (dict(mine.types), mine.least, mine.greatest) == (dict(other.types), other.least, other.greatest)
+    with pytest.raises(PythonException, match="ImportError: mqsel"):
+        profile("NOT (" * 65 + "weight > 1" + ")" * 65, frame, properties=where)
+
+
 def test_profile_of_more_rows_than_are_sampled(spark: Any) -> None:
     """Numbers are of all rows; values are of the first thousand, and said to be."""
     frame = spark.range(2500).selectExpr("IF(id % 2 = 0, 'red', 'blue') AS color", "map('Weight', id) AS props")
@@ -567,6 +610,14 @@ def test_profile_of_more_rows_than_are_sampled(spark: Any) -> None:
     assert "color     2,500    0        string  of 1,000: 'red' ×500, 'blue' ×500" in str(found)
     found = profile("weight > 5", frame, properties=layout(members="props"))
     assert found.sentences[0] == "no row has weight; all have Weight"
+
+
+def test_names_that_cannot_be_used(spark: Any, frame: Any) -> None:
+    """A text in the place of names would be read as its letters; a function of Spark itself is not replaced."""
+    with pytest.raises(errors.ArgumentError, match="names is 'color': expected a list of names"):
+        properties(frame, "color")  # type: ignore[arg-type]
+    with pytest.raises(errors.ArgumentError, match=r"the function 'upper' cannot be registered: .*Cannot replace"):
+        register(spark, "upper", "color = 'red'", frame)
 
 
 # ---- streams and Connect --------------------------------------------------------------------------------------------

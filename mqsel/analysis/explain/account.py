@@ -24,7 +24,7 @@ from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.columns.lookup import column_of, laid_out, names_of, narrowed, present, type_of
 from mqsel.errors import MqselError
 from mqsel.index._index import Index
-from mqsel.index._reader import MessageReader, match_rows, match_totals
+from mqsel.index._reader import MessageReader, match_totals
 from mqsel.language.nodes import And, Computed, Node, Not, Or, children
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER, Formula, Memory, all_of, complement_in
@@ -43,14 +43,7 @@ if TYPE_CHECKING:
 # How messages are counted. What is TRUE is no mismatch, even where types differ in it.
 OUTCOMES = ("TRUE", "FALSE", "UNKNOWN", "mismatched", "ERR")
 TRUE, FALSE, UNKNOWN, MISMATCHED, ERROR = range(5)
-BITS = 3  # of an outcome, where many are packed into one number
-PACKED = 63 // BITS
 _OUTCOME_OF = {Truth.TRUE: TRUE, Truth.FALSE: FALSE, Truth.UNKNOWN: UNKNOWN, Truth.ERR: ERROR}
-
-
-def code_of(outcome: int) -> int:
-    """Return what packs a place in `OUTCOMES`: 0 of FALSE, which is the commonest."""
-    return (outcome - FALSE) % len(OUTCOMES)
 
 
 class Verdict(NamedTuple):
@@ -124,28 +117,6 @@ class Outcomes:
             found[place][verdict] = count
             found[place][_USUAL] -= count
         return found
-
-    def rows(self, batch: object) -> pa.StructArray:
-        """Return for each row of a batch what the selectors are: a struct of numbers, `PACKED` selectors in each.
-
-        The first of them has the lowest `BITS` of a number; they are `code_of` its place in `OUTCOMES`.
-        """
-        import pyarrow as pa  # noqa: PLC0415 (optional)
-        import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415
-
-        lists, _ = match_rows(self._reader, batch, self._kernel_for)
-        formulas, offsets = lists.flatten(), lists.offsets
-        words = []
-        for first in range(0, self.count, PACKED):
-            codes = [
-                code_of(verdict.number) << BITS * (place - first) if first <= place < first + PACKED else 0
-                for place, verdict in self._places
-            ]
-            # A row is the difference of two sums, which is right also where they wrap around.
-            sums = pc.cumulative_sum(pa.array([0, *codes], pa.int64()).take(pc.add(formulas, 1)))
-            sums = pa.concat_arrays([pa.array([0], pa.int64()), sums])
-            words.append(pc.subtract(sums.take(offsets[1:]), sums.take(offsets[:-1])))
-        return pa.StructArray.from_arrays(words, [f"w{number}" for number in range(len(words))])
 
     def _kernel_for(self, _: int) -> Kernel | str:
         """Return what runs all formulas over columns, or why they are run row by row."""
@@ -352,7 +323,7 @@ class Account:
 
 def take_column(column: pa.Array, held: Held) -> None:
     """Count the values of a column of a type that a property has, as `laid_out` returns it."""
-    import pyarrow.compute as pc  # noqa: PLC0415 (optional)
+    import pyarrow.compute as pc  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)
 
     kind = type_of(column.type)
     if held.is_open:
