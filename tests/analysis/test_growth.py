@@ -27,6 +27,10 @@ GROWING: dict[str, tuple[Callable[[int], Any], Callable[[Any], object]]] = {
         lambda size: " OR ".join(f"a{at} = b{at}" for at in range(size)),
         lambda made: mqsel.lint(made, LONG),  # 0.21, 0.83
     ),
+    "explain, many names": (
+        lambda size: mqsel.compile(" AND ".join(f"a{at} = 1" for at in range(size)), dialect=LONG),
+        lambda made: made.explain({"a1": 1}),  # 0.20, 0.64
+    ),
 }
 
 

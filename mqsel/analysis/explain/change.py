@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations, product, starmap
 from typing import Any, NamedTuple, cast
 
 from mqsel.analysis.readings import answer
@@ -173,11 +173,13 @@ class _Search:
         return self.cheapest(way for ways in below for way in ways)
 
     def all_of(self, below: Iterable[list[_Way]]) -> list[_Way]:
-        ways: list[_Way] = [{}]
-        for operand in below:
-            joined = (_joined(*pair) for pair in product(ways, operand))
-            ways = self.cheapest(one for one in joined if one is not None)
-        return ways
+        """Join ways of all operands, of neighbours first: one after the other, a way would be copied for each."""
+        made = [*below] or [[{}]]
+        while len(made) > 1:
+            pairs, odd = zip(made[::2], made[1::2], strict=False), made[len(made) & ~1 :]
+            joined = [starmap(_joined, product(*pair)) for pair in pairs]
+            made = [self.cheapest(way for way in ways if way is not None) for ways in joined] + odd
+        return made[0]
 
     def of_test(self, node: Node, wanted: Truth) -> Iterator[_Way]:
         """Return ways to make one test TRUE or FALSE."""
@@ -271,6 +273,8 @@ class _Search:
 
     def solved(self, changed: _Way) -> dict[str, Any]:
         """Return values of some properties that select the message as it is else; none if none were found."""
+        if self.left <= 0:
+            return {}
 
         def check(message: Message) -> bool:
             return self.works({name: message.get(name) for name in changed})

@@ -75,20 +75,19 @@ class Profile:
         lines = [line for one in self.sentences for line in ([one] if width is None else textwrap.wrap(one, width))]
         rows = [(*OUTCOMES, ""), *((*(f"{n:,}" for n in one[2:]), "  " * one.depth + one.text) for one in self.parts)]
         tree = _aligned(rows, numbers=len(OUTCOMES))
-        seen = _aligned([self._head(), *map(self._row, self.properties)], numbers=0) if self.properties else []
+        seen = _aligned(self._seen(), numbers=0) if self.properties else []
         tables = [line if width is None else cut(line, width) for line in ["", *tree, *[""] * bool(seen), *seen]]
         return "\n".join([*lines, *tables])
 
-    def _head(self) -> tuple[str, ...]:
-        return ("property", "present", "missing", *["unread"] * self._is_unread(), "types", "values")
-
-    def _is_unread(self) -> bool:
-        return any(one.unread for one in self.properties)
-
-    def _row(self, seen: Seen) -> tuple[str, ...]:
-        unread = [f"{seen.unread:,}"] * self._is_unread()
-        types = [*seen.types] if len(seen.types) == 1 else [f"{name} {count:,}" for name, count in seen.types.items()]
-        return (seen.name, f"{seen.present:,}", f"{seen.missing:,}", *unread, ", ".join(types), _values(seen))
+    def _seen(self) -> list[tuple[str, ...]]:
+        """Return the head of the table of properties, and its rows."""
+        is_unread = any(one.unread for one in self.properties)
+        found = [("property", "present", "missing", *["unread"] * is_unread, "types", "values")]
+        for one in self.properties:
+            unread = [f"{one.unread:,}"] * is_unread
+            types = [*one.types] if len(one.types) == 1 else [f"{name} {count:,}" for name, count in one.types.items()]
+            found.append((one.name, f"{one.present:,}", f"{one.missing:,}", *unread, ", ".join(types), _values(one)))
+        return found
 
     def _repr_html_(self) -> str:
         parts = [
@@ -98,12 +97,12 @@ class Profile:
             )
             for one in self.parts
         ]
-        seen = [[escape(cell) for cell in self._row(one)] for one in self.properties]
+        head, *rows = self._seen()
         first, *others = [escape(one) for one in self.sentences]
         return page(
             [f"<b>{first}</b>", *others],
             table([*OUTCOMES, ""], parts, numbers=len(OUTCOMES)),
-            table(self._head(), seen) if seen else "",
+            table(head, [[escape(cell) for cell in row] for row in rows]) if rows else "",
         )
 
     def as_dict(self) -> dict[str, Any]:
