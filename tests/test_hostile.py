@@ -40,7 +40,7 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "bytes": lambda: b"\xff",
     "closed": _closed,
     "integers": lambda: [5],
-    "names of integers": lambda: {5: 5},
+    "names of integers": lambda: {10**5000: 5},
     "object": object,
     "class": lambda: int,
     **{f"claiming {kind.__name__}": lambda kind=kind: _claiming(kind) for kind in (str, int, bytes)},

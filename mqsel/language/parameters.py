@@ -73,7 +73,7 @@ def with_parameters(text: str, parameters: Mapping[str, Any], dialect: Dialect) 
     Raises: SelectorSyntaxError: a name without a value, or a value that is not in the text. ArgumentError: no literal
         stands for a value.
     """
-    if not isinstance(parameters, Mapping):
+    if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
         raise ArgumentError(f"parameters are {shortened(parameters)}: expected a mapping of names to values")
     apart = [r"'(?:[^']|'')*'", r'"(?:[^"]|"")*"', *_COMMENT[dialect.comments]]
     apart += [r"\[(?:[^\]]|\]\])*\]"] * (dialect.quoted_names in _BRACKETS)
@@ -98,7 +98,7 @@ def with_parameters(text: str, parameters: Mapping[str, Any], dialect: Dialect) 
         return f" {literal}" if text[: match.start()].endswith("-") and literal.startswith("-") else literal
 
     made = pattern.sub(replaced, text)
-    unused = [shortened(name) if not isinstance(name, str) else name for name in parameters if name not in used]
+    unused = [name for name in parameters if name not in used]
     if unused:
         raise SelectorSyntaxError(
             f"the text has no parameter :{unused[0]}: expected it, or no value for it",
