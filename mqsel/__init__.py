@@ -16,6 +16,7 @@ frame. A `Dialect` is the record of how a product reads selectors. Every error i
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it, which takes long
+import gc
 import os
 import sys
 
@@ -28,6 +29,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler and (
     else os.path.splitext(os.path.basename(_argv[0] if _argv else ""))[0] == "mqsel"  # noqa: PTH119, PTH122 (quick)
 ):
     _signal.signal(_signal.SIGINT, lambda *_: os._exit(130))
+    gc.disable()  # until all is imported: nothing of it is garbage, and looking for some took a twentieth of a start
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

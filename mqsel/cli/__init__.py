@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from mqsel import _interrupt
 from mqsel.cli.arguments import Help
@@ -78,7 +78,11 @@ _COMMANDS = (
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """Parses arguments; that of argparse itself keeps silent if its help cannot be written."""
+    """Parses arguments; that of argparse is silent if its help cannot be written, and lists all options in errors."""
+
+    def error(self, message: str) -> NoReturn:
+        complain(MqselError(message, hint=f"{self.prog} --help lists what it takes"))
+        raise SystemExit(2)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message:
@@ -139,6 +143,7 @@ def main(argv: list[str] | None = None) -> int:
         return _answered(argv)
     _interrupt.begin()
     _take_streams()
+    gc.enable()
     gc.freeze()  # what is imported stays: walking through it, at the end too, took a fifteenth of a start
     try:
         return _answered(sys.argv[1:])

@@ -283,7 +283,7 @@ def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | N
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
     """Add the files, and the options for how they are read."""
     made.add_argument(
-        "files", metavar="FILE", nargs="*", help="files, packed or not; - is stdin, read if none is named"
+        "files", metavar="FILE", nargs="*", default=[], help="files, packed or not; - is stdin, read if none is named"
     )
     made.set_defaults(rest="files")
     add_format(made, formats)

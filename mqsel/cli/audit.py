@@ -12,8 +12,8 @@ from mqsel.analysis.compare.gaps import Gap
 from mqsel.analysis.compare.writing import EVERY
 from mqsel.analysis.explain import in_words
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
-from mqsel.cli.report import folded, print_json, say, width_of
-from mqsel.cli.selectors import Given, add_inventory, complain_of, keyed
+from mqsel.cli.report import complain, folded, print_json, say, width_of
+from mqsel.cli.selectors import NONE_FOUND, Given, add_inventory, complain_of, keyed
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import IBM_MQ
 
@@ -62,6 +62,8 @@ def add(commands: Commands) -> None:
 
 def _audit(arguments: argparse.Namespace) -> int:
     read, is_damaged = keyed(arguments.paths, arguments, arguments.dialect)
+    if not read and not is_damaged:
+        complain(NONE_FOUND)
     usual = next((one.dialect for one in read.values()), arguments.dialect or IBM_MQ)
     contract = contract_of(arguments, usual)
     found = audit(

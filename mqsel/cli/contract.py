@@ -9,7 +9,7 @@ from typing import Any
 
 from mqsel.analysis.compare.contract import Observed
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, list_formats, types_of
-from mqsel.cli.report import CountReport, print_json, say
+from mqsel.cli.report import CountReport, complain, print_json, say
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Ask, Describe
@@ -49,6 +49,8 @@ def _contract(arguments: argparse.Namespace) -> int:
     run(arguments, files_of(arguments), None, Describe, desk)
     desk.ended()
     total: Observed = desk.total
+    if not total.messages and not desk.trouble:
+        complain("there is no message: expected those that the contract is to describe")
     if total.messages:
         found = total.contract(values=not arguments.no_values).as_dict()
         if arguments.json:

@@ -167,13 +167,10 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"
         is_there = arguments.message.lstrip()[:1] in _OPENING
         where = "MESSAGE" if is_there else found.where or shown(arguments.message.removeprefix("@"))
-        near = ""
-        if is_there and (text := getattr(error.__cause__, "doc", "")):  # of json
-            rest = text[error.__cause__.pos :]  # type: ignore[union-attr]
-            near = f", at {shortened(rest)}" if rest else ", its end"
-            error.hint = (
-                error.hint or """write a message as '{"color": "blue", "weight": 3000}', in quotes for the shell"""
-            )
+        text, near = getattr(error.__cause__, "doc", "") if is_there else "", ""  # of json
+        if text:
+            near = f", at {shortened(text[error.__cause__.pos :])}"  # type: ignore[union-attr]
+            error.hint = error.hint or """write it as '{"color": "blue", "weight": 3000}', in quotes for the shell"""
         error.args = (f"{where}: {error.message}{near}",)
         raise
 

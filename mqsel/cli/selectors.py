@@ -369,6 +369,8 @@ def _list(arguments: argparse.Namespace) -> int:
             if advance is not None and place.path != "-":
                 with suppress(OSError):
                     advance(Path(place.path).stat().st_size)
+    if not known + unknown + damaged:
+        complain(NONE_FOUND)
     if not arguments.json:
         say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known")
     return 2 if damaged else int(not known + unknown)

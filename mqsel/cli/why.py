@@ -72,11 +72,8 @@ def _filter_of(queue: str, path: str) -> Matcher:
     """
     found = {one.key: one for one in inventory.read(path, kind="artemis") if one.selector is not None}
     if queue not in found:
-        hint = (
-            f"the queues with filters are {', '.join(map(shortened, found))}"
-            if found
-            else "none has one there: write the selector, mqsel why SELECTOR FILE"
-        )
+        named = ", ".join(map(shortened, found)) or "none: write the selector, mqsel why SELECTOR FILE"
+        hint = f"the queues with filters are {named}"
         raise MqselError(f"{shown(path)} has no filter of a queue {shortened(queue)}", hint=hint)
     return compile_selector(found[queue].selector or "", dialect=found[queue].dialect)
 

@@ -70,10 +70,7 @@ def save(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> None:
 
 
 def put(target: Path, pieces: Iterable[Buffer], check: Callable[[], object] = bool) -> None:
-    """Write a file beside its place, and put it there in one step, with the mode and owner of the one that is there.
-
-    Args:
-        check: is called before that step, and raises what speaks against it.
+    """Write a file beside its place, and, after a check, put it there, with the mode and owner of the one before.
 
     Raises: OSError: it is as it was.
     """

@@ -50,7 +50,8 @@ def test_findings(audit):
 def test_nothing_found(audit):
     """Selectors of which there is nothing to say are 0."""
     assert audit("a\tx = 1\nb\tx = 2\n") == (0, "", "2 selectors\n")
-    assert audit("") == (0, "", "0 selectors\n")
+    status, out, err = audit("")
+    assert (status, out, err.startswith("mqsel: no selector was found: ")) == (0, "", True)
     gap = "gap       nobody selects the message without any property"
     assert audit("a\tx = 1\n", "--given", "x = 2 OR x IS NULL")[1].endswith(f"{gap}; nor any other\n")
 

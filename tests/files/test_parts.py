@@ -204,7 +204,7 @@ def test_the_rest_of_a_file_is_lost(tmp_path: Path) -> None:
     assert 1000 < len(got) < 20_000
     assert got == lines[: len(got)]
     size = file.stat().st_size
-    assert broken == Broken(f"the gzip is cut off at byte {size:,}: {tally.messages:,} messages before that were read")
+    assert broken == Broken(f"the gzip is cut off at byte {size:,}; messages read before that: {tally.messages:,}")
     assert isinstance(tally, Tally)
     assert tally.selected == len(got)
 

@@ -23,8 +23,6 @@ from mqsel.formats.records import SCHEMAS, declared_types
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 
-Problems = list[FileError | PropertyTypeError]
-
 _LISTED = 100  # errors that are kept
 _MOST = 16  # processes for each processor: more only start
 
@@ -72,7 +70,7 @@ def sifted(
 
 
 def _selected(
-    paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int, tally: Tally, problems: Problems
+    paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int, tally: Tally, problems: list[Any]
 ) -> Iterator[bytes]:
     """Yield what is selected, and count. Knows no `Filtered`: in a cycle, files and processes would outlive it."""
     for _, name, kind, record in in_files(sifted(matcher, lambda: ask, listed_files(paths), wanted, jobs)):
@@ -116,7 +114,7 @@ class Filtered:
     """
 
     def __init__(self, paths: Iterable[str], matcher: Matcher, ask: Ask, wanted: str | None, jobs: int) -> None:
-        self.problems: Problems = []
+        self.problems: list[FileError | PropertyTypeError] = []
         self._tally = Tally()
         self._source = _selected(paths, matcher, ask, wanted, jobs, self._tally, self.problems)
 
@@ -145,13 +143,6 @@ class Filtered:
     @property
     def skipped(self) -> int:
         return self._tally.skipped
-
-
-def _is_selector(value: Any) -> bool:
-    """Report whether something is a selector, and the name of nothing that is there."""
-    with suppress(SelectorError):
-        return isinstance(value, str) and not os.path.lexists(value) and compile_selector(value) is not None
-    return False
 
 
 def filter(  # noqa: A001 (the word of Matcher)
@@ -189,9 +180,10 @@ def filter(  # noqa: A001 (the word of Matcher)
     if declared and format not in SCHEMAS:
         raise ArgumentError("types declare what records lost: expected the format of records with them")
     is_place = os.path.lexists(selector) if isinstance(selector, str) else isinstance(selector, (os.PathLike, list))
-    if isinstance(paths, Matcher) or (is_place and _is_selector(paths)):
-        hint = "filter(paths, selector): the reverse of mqsel match SELECTOR FILE…"
-        raise ArgumentError("the selector stands before the paths: expected it behind them", hint=hint)
+    text = paths if isinstance(paths, str) and not os.path.lexists(paths) else ""
+    with suppress(SelectorError):
+        if isinstance(paths, Matcher) or (is_place and text and compile_selector(text)):
+            raise ArgumentError("the selector stands first: expected filter(paths, selector), unlike mqsel match")
     matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
     ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True)
     given: Any = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else iterated(paths, "a path, or paths")

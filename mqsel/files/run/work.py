@@ -238,8 +238,7 @@ def broken(error: FileError, messages: int) -> Broken:
     """Return why the rest of a file cannot be read, of which so many messages were; the system has words of its own."""
     cause = error.__cause__
     is_damage = isinstance(cause, OSError) and cause.strerror is None
-    read = f": {messages:,} message{'s' * (messages != 1)} before that {'were' if messages != 1 else 'was'} read"
-    return Broken(why(error) + read * is_damage)
+    return Broken(why(error) + f"; messages read before that: {messages:,}" * is_damage)
 
 
 def of_rows(error: FileError | PropertyTypeError) -> Broken:
