@@ -243,6 +243,11 @@ _OTHERS = (
         "the middle of a file of MQ messages",
         "cut such files where a message begins, at its length",
     ),
+    (
+        rb"(?m)^JMS_(?:HEADER|BODY|CUSTOM)_FIELD:",
+        "an output of activemq browse",
+        "write each message as a JSON object on one line",
+    ),
     (rb"\APK\x03\x04", "a zip archive", "unpack it; gzipped files are read as they are"),
     (rb"(?s)\A(?:7z\xbc\xaf|.{257}ustar)", "an archive", "unpack it; gzipped files are read as they are"),
     (rb"\AObj\x01", "Avro", "write its records as lines of JSON: avro-tools tojson FILE"),
@@ -270,7 +275,8 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
         if name != kind and row.start is not None and row.start.search(start):
             return name, f"use --format {name}"
     found = next(((what, advice) for pattern, what, advice in _OTHERS if re.search(pattern, start)), ("", ""))
-    return ("", "") if kind and FORMATS[kind].is_lines and found[0] == LINES else found
+    is_read_so = kind and ((FORMATS[kind].is_lines and found[0] == LINES) or found[1].startswith(f"--format {kind} "))
+    return ("", "") if is_read_so else found
 
 
 def counted(name: str, kind: str) -> str:

@@ -15,7 +15,7 @@ from mqsel.files.selectors import selectors
 from mqsel.inventory.entries import Entry, Source, keys_of
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.own import COLUMNS
-from mqsel.inventory.recognition import WORDS, kind_of, text_of
+from mqsel.inventory.recognition import WORDS, kind_of, mentioned, text_of
 from mqsel.inventory.trees import TreeError
 from mqsel.inventory.walk import Place, files_of
 from mqsel.machine import sections
@@ -27,6 +27,7 @@ _SAVED = (
     "this is a file of SelectorSet.save: expected selectors as text; in Python, "
     "json.dumps(dict(mqsel.SelectorSet.open(PATH))) writes them"
 )
+_MENTIONED = "this may be a selector, but the file has no kind that is read: copy its selectors to a file of lines"
 _CHUNK = 1 << 24  # bytes of a large file that are looked at together
 _OVERLAP = 32  # of two chunks: longer than any of the words
 _START = 1 << 13  # bytes, of which a file met in a folder has no NUL: others are no texts
@@ -106,6 +107,8 @@ def read_file(
     elif what:
         expected = "UTF-8, or a mark in front" if what == WIDE else "selectors; mqsel match reads messages"
         yield source.damage("lines", 0, f"this looks like {what}: expected {expected}")
+    elif place.is_named and has_words and (at := mentioned(text)) >= 0:
+        yield source.damage("lines", at, _MENTIONED)
 
 
 def _recognised(place: Place, data: bytes, text: str, has_words: bool) -> tuple[str, str]:

@@ -121,7 +121,7 @@ def _table(source: Source, node: Node, grammar: str) -> Table:
             key, value = one.child_by_field_name("key"), one.child_by_field_name("val")
         if key is None and len(parts) > 1:
             key, value = parts[0], parts[-1]
-        if key is None or value is None or one.type not in _PAIRS:
+        if key is None or value is None or value.type == "type" or one.type not in _PAIRS:
             if one.type in _WITHIN:  # what is left of a damaged file
                 pairs.append(("", value_of(source, one, grammar)))
             continue
@@ -132,7 +132,10 @@ def _table(source: Source, node: Node, grammar: str) -> Table:
     return Table(pairs, node.start_byte)
 
 
-_PAIRS = {"pair", "block_mapping_pair", "flow_pair", "attribute", "object_elem", "object_property"}
+_PAIRS = {
+    *("pair", "block_mapping_pair", "flow_pair", "attribute", "object_elem", "object_property"),
+    *("parameter_declaration", "variable_declaration"),  # of Bicep
+}
 _WITHIN = {"ERROR", "object", "array", "block_mapping", "flow_mapping", "block_node", "document"}
 
 
@@ -447,6 +450,14 @@ def _of_azure(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[
             yield from source.entry(kind, path, _azure_destination(trail), text, reason)
 
 
+def _of_expression(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
+    """Yield the entry of an expression of a filter: charts of Superset and Grafana have expressions, too."""
+    name, owner = trail[-1]
+    is_sure = trail[-2:][0][0].lower().endswith("filter") or "filtertype" in owner.texts
+    if is_sure or (name.lower() != "sqlexpression" and isinstance(value, Text) and is_selector(value.value)):
+        yield from _of_azure(source, kind, value, trail)
+
+
 _ARM = re.compile(r"\[\s*[A-Za-z]\w*\s*\(")
 
 
@@ -548,13 +559,20 @@ def _of_kcql(source: Source, _: str, value: Any, trail: _Trail) -> Iterator[Entr
         yield from source.entry("connect", _key(trail), before[1].strip("`") if before else "", text)
 
 
+def _of_subscription(source: Source, _: str, value: Any, trail: _Trail) -> Iterator[Entry]:
+    """Yield the entry of a subscription of Spring Cloud Stream for RocketMQ, which otherwise has tags."""
+    if isinstance(value, Text) and value.value.startswith("sql:"):
+        yield from source.entry("rocketmq", _key(trail[:-1]) or trail[-1][0], "", value[4:])
+
+
 _ANY_KEY = _Key(re.compile(r"(?:.*[._-])?\w*selector"), "", _of_any_key)
 _KEYS = (
     _Key(re.compile(r"sqlfilter|sql_filter"), "azure", _of_sql),
-    _Key(re.compile(r"sqlexpression"), "azure", _of_azure),
+    _Key(re.compile(r"\w*sqlexpression"), "azure", _of_expression),
     _Key(re.compile(r"correlationfilter|correlation_filter"), "azure", _of_correlation),
     _Key(re.compile(r"x-filter-jms-selector|x-jms-selector|rjms_selector|jms-selector"), "broker-j", _of_argument),
     _Key(re.compile(r"rabbitmq:sql-filter|sql-filter|x-stream-filter-sql"), "rabbitmq", _of_argument),
     _Key(re.compile(r"(?:.*\.)?kcql"), "connect", _of_kcql),
+    _Key(re.compile(r"(?:.*\.)?subscription"), "rocketmq", _of_subscription),
     _ANY_KEY,
 )

@@ -113,6 +113,7 @@ class SourceFile:
     Attributes:
         annotations, calls: the name of each, and its arguments.
         given: assignments of a property ``messageSelector``: its name, the target, and the value.
+        named: what names that end in selector are defined as.
     """
 
     def __init__(self, source: Source, root: Node, language: str, calls: Container[str]) -> None:
@@ -145,6 +146,7 @@ class SourceFile:
             else:
                 body, kind = one["body"], next((kind for kind in ("type", "method") if kind in one), "")
                 scopes.append(_Scope(body.start_byte, body.end_byte, kind, self.said(one[kind]) if kind else "", -1))
+        self.named = [value for node, value in defined if value is not None and _SELECTOR.fullmatch(self.said(node))]
         self._scopes = _nested_scopes(scopes)
         self._starts = [one.start for one in self._scopes]
         # Of each name its definitions: the scope, and the value if it has one that stays.
@@ -224,12 +226,14 @@ class SourceFile:
             return Text("")
         if kind in _NAMES:
             return self._named(node, depth)
-        if kind in _NUMBERS:
+        if kind in NUMBERS:
             is_decimal = _DECIMAL.fullmatch(self.said(node))
             text = self.source.text(node.start_byte, node.end_byte)
             return text.replaced(is_decimal[1].replace("_", "")) if is_decimal else self._hole(node)
         if kind in ("boolean_literal", "true", "false"):
             return self.source.text(node.start_byte, node.end_byte)
+        if _WRAPPED.match(self.source.content, node.start_byte, node.end_byte):
+            return self.text((node.named_children[-1].named_children or [None])[0], depth + 1)
         if kind in ("method_invocation", "call_expression"):
             return self._adjusted(node, depth)
         return self._hole(node)
@@ -266,7 +270,7 @@ class SourceFile:
             if value is None:
                 break
             node = value
-        return node.type in _NUMBERS or node.type == "character_literal"
+        return node.type in NUMBERS or node.type == "character_literal"
 
     def _named(self, node: Node, depth: int) -> Text:
         name = self.said(node)
@@ -393,8 +397,9 @@ _LITERALS = (
     "interpolated_string_expression",
 )
 _NAMES = ("identifier", "field_access", "navigation_expression", "field_expression", "simple_identifier")
-_NUMBERS = ("decimal_integer_literal", "integer_literal", "number_literal")
+NUMBERS = ("decimal_integer_literal", "integer_literal", "number_literal")
 _DECIMAL = re.compile(r"(0|[1-9][0-9_]*)[lL]?")
+_WRAPPED = re.compile(r"(?:new\s+SimpleString|SimpleString\s*\.\s*(?:of|toSimpleString))\s*\(")  # Artemis' own strings
 _FORMAT = re.compile(r"String\s*\.\s*format\s*\(")
 _FORMATTED = re.compile(r"\.\s*format(?:ted)?\s*$")
 _SPECIFIERS = re.compile(r"%(?:%|(?:\d+\$)?[-#+ 0,(]{0,6}\d{0,9}(?:\.\d{1,9})?[a-zA-Z])")
@@ -414,6 +419,7 @@ _WRITINGS = {
     ("scala", "string"): "java",
     ("scala", "block"): "lines",
 }
+_SELECTOR = re.compile(r"\w*[sS](?:elector|ELECTOR)(?:Expression|_EXPRESSION)?")
 _SIMPLE = re.compile(r"(?<!\\)\$([A-Za-z_]\w*)")
 _HEAD = re.compile(r"[ \t\f]*\r?\n")
 _TRAILING = re.compile(r"[ \t]+(?=\r?\n)")

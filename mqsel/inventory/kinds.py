@@ -38,7 +38,7 @@ KINDS = {
     "ems": Kind(
         "TIBCO_EMS", "ems", "bridges.conf, durables.conf, routes.conf, tibemsd.json; scripts of tibemsadmin", r"^\s*#"
     ),
-    "artemis": Kind("ARTEMIS", "markup", "broker.xml, the data export: queues, diverts, bridges", "<!--"),
+    "artemis": Kind("ARTEMIS", "markup", "broker.xml, the data export: queues, diverts, bridges", r"<!--|//|/\*"),
     "activemq": Kind("ACTIVEMQ", "markup", "activemq.xml: filteredDestination, bridges", "<!--"),
     "ejb": Kind("JMS", "markup", "ejb-jar.xml and other descriptors: messageSelector, message-selector", "<!--"),
     "spring": Kind("JMS", "markup", "Spring XML: jms:listener, channel adapters, messageSelector of beans", "<!--"),
@@ -46,7 +46,7 @@ KINDS = {
     "java": Kind("JMS", "sources", "Java: annotations and calls of JMS, Spring, EJB", r"//|/\*"),
     "kotlin": Kind("JMS", "sources", "Kotlin: the same", r"//|/\*"),
     "scala": Kind("JMS", "sources", "Scala: the same", r"//|/\*"),
-    "rocketmq": Kind("ROCKETMQ", "sources", "bySql and RocketMQMessageListener in sources", r"//|/\*"),
+    "rocketmq": Kind("ROCKETMQ", "sources", "bySql and RocketMQMessageListener in sources", r"//|/\*|#"),
     "yaml": Kind("JMS", "data", "YAML: keys that end in selector", "#"),
     "properties": Kind("JMS", "properties", ".properties: keys that end in selector", r"^\s*[#!]"),
     "json": Kind("JMS", "data", "JSON: keys that end in selector"),

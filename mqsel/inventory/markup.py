@@ -189,6 +189,11 @@ def _property_value(element: Element) -> bool:
     return parent is not None and parent.name == "property" and _is_selector(parent)
 
 
+def _is_artemis(element: Element) -> bool:
+    """Report whether a filter stands in a queue, a divert or a bridge: servlets and views of Odoo have some, too."""
+    return _parent(element).name in ("queue", "divert", "bridge", "anycast", "multicast", "federation", "jms-bridge")
+
+
 class _Place(NamedTuple):
     """Where a selector stands in XML.
 
@@ -224,15 +229,9 @@ def _row(
 
 
 _PLACES = (
-    _row("filter|selector", "string", "artemis", "name", "address queue-name source-queue", owner=_parent),
+    _row("filter|selector", "string", "artemis", "name", "address queue-name source-queue", _parent, _is_artemis),
     _row(
-        "filter",
-        "",
-        "artemis",
-        "name",
-        "address queue-name",
-        owner=_parent,
-        holds=lambda one: one.text.value != "" and _is_artemis(one),
+        "filter", "", "artemis", "name", "address queue-name", _parent, lambda one: bool(one.text) and _is_artemis(one)
     ),
     _row("queue-binding|queue", "filter-string", "artemis", "name", "address"),
     _row("queue|divert|bridge", "filter", "artemis", "name", "address divert-address queue-name"),
@@ -282,7 +281,7 @@ _PLACES = (
     ),
     _row("config-property", "", "ejb", "id class-name", "", owner=_bean, holds=_is_selector),
     _row("value", "", "spring", "id name", "", owner=lambda one: _bean(_parent(one)), holds=_property_value),
-    _row(".*listener", "selector", "spring", "id ref method", "destination"),
+    _row(".*listener|jms-message-filter", "selector", "spring", "id ref method", "destination dest-name"),
     _row(
         ".*(?:channel-adapter|gateway)",
         "selector",
@@ -302,8 +301,3 @@ _PLACES = (
     _row(".*", "messageSelector", "", "id name", "destinationRef destination destinationName destination-name"),
     _row(".*", "message-selector", "", "id name", "destination destination-name"),
 )
-
-
-def _is_artemis(element: Element) -> bool:
-    """Report whether a filter stands in a queue, a divert or a bridge: servlets have filters, too."""
-    return _parent(element).name in ("queue", "divert", "bridge", "anycast", "multicast", "federation", "jms-bridge")

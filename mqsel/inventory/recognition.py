@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from mqsel.errors import SelectorError
+from mqsel.inventory.data import is_selector
 from mqsel.inventory.entries import Source
 from mqsel.inventory.own import read as read_own
 from mqsel.language.dialect import IBM_MQ
@@ -22,6 +23,7 @@ WORDS = (
     b"selected",
     b"sqlexpression",
     b"bysql",
+    b"sql:",
     b"createconsumer",
     b"createreceiver",
     b"createbrowser",
@@ -78,12 +80,14 @@ _SOURCE_WORDS = (
     *("messageSelector", "MessageSelector", "JmsListener", "JMSListener", "RocketMQ", "bySql", "FilterExpression"),
     *("createConsumer", "createReceiver", "createBrowser", "createSubscriber", "createDurable", "createShared"),
     *("ConnectionConsumer", "receiveSelected", "browseSelected", "setSelector", "withSelector", ".selector("),
+    *("setFilterString", "jms-selector", ".jms", '= "JMS'),
     *("?selector=", "&selector="),
 )
 _XML = r"\A\s*(?:<\?xml|<!--|<!DOCTYPE(?!\s+html)|<(?!html)[A-Za-z][\w:.-]*[\s>/])"
 _JSON = r"\A\s*[{\[]"
 _STRING = r"\"(?:[^\"\\]|\\.)*\""
 _KEY = r"(?<![\w.\-%])[\w.\-%]*[sS](?:elector|ELECTOR)[\"']?\s*"
+_SQL = r"\bsubscription[\"']?\s*[:=]\s*[\"']?sql:"
 
 # In this order: what begins in a way of its own, then what only its name or its lines tell.
 _SIGNS = (
@@ -129,15 +133,29 @@ _SIGNS = (
         "yaml",
         r".*\.ya?ml",
         r"\A(?:[ \t]*(?:#.*|---.*)?\n)*[\w.\-\"']+:(?:\s|$)",
-        rf"(?i){_KEY}:|[?&](?:messageS|s)elector=|sqlFilter|kcql|sql-filter",
+        rf"(?i){_KEY}:|[?&](?:messageS|s)elector=|sqlFilter|kcql|sql-filter|{_SQL}",
     ),
     _sign(
         "properties",
         r".*\.properties",
         r"\A(?:[ \t]*(?:[#!].*)?\r?\n)*[\w.\-%\"]+[ \t]*=",
-        rf"(?im)^[ \t]*{_KEY}[=:]|[?&](?:messageS|s)elector=|kcql",
+        rf"(?im)^[ \t]*{_KEY}[=:]|[?&](?:messageS|s)elector=|kcql|{_SQL}",
     ),
 )
+
+# A quoted text behind a word for selectors, in a language or a form that no reader knows, of a file that has to do with
+# brokers: other selectors are as common.
+_MENTIONED = re.compile(
+    r"(?i)(?:selector|filter|expression|consumer\([^\"',\n]{0,99},)\\?[\"']?\s*(?:=>?|[:(])?\s*[@$fru]{0,2}"
+    r"(\\?[\"'])([^\n]{1,500}?)(?<!\\)\1"
+)
+_BROKERS = re.compile(r"(?i)jms|stomp|\bnms\b|amqp|activemq|artemis|tibems|service-?bus|rocketmq|qpid|\bibmmq|solace")
+
+
+def mentioned(content: str) -> int:
+    """Return where a text stands in a file of no kind that seems to be a selector; -1 if there is none."""
+    found = _MENTIONED.finditer(content) if _BROKERS.search(content) else ()
+    return next((one.start(2) for one in found if is_selector(one[2].replace("\\u0027", "'").replace("\\", ""))), -1)
 
 
 _PACKED = re.compile(r"\.(?:gz|zst|lz4|bz2|xz)$", re.IGNORECASE)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mqsel.inventory.camel import of_uri
 from mqsel.inventory.data import is_selector
 from mqsel.inventory.entries import Entry, Source
-from mqsel.inventory.expressions import QUERIES, SourceFile, formatted
+from mqsel.inventory.expressions import NUMBERS, QUERIES, SourceFile, formatted
 from mqsel.inventory.pieces import HOLE, Text
 from mqsel.inventory.trees import Node, errors_of, matches, tree_of
 
@@ -31,7 +31,7 @@ class _Call(NamedTuple):
     destination: int | None
 
 
-_SECOND, _THIRD, _LAST = _Call(1, 2, 0), _Call(2, 3, 0), _Call(-1, 1, None)
+_SECOND, _THIRD, _PAIR = _Call(1, 2, 0), _Call(2, 3, 0), _Call(1, 2, None)
 _CALLS = {
     **dict.fromkeys(("createConsumer", "createReceiver", "createBrowser", "createSubscriber"), _SECOND),
     "createConnectionConsumer": _SECOND,
@@ -44,13 +44,19 @@ _CALLS = {
     **dict.fromkeys(("browseSelected",), _Call(-2, 2, 0)),
     **dict.fromkeys(("setSelector", "withSelector", "selector"), _Call(0, 1, None)),
     "FilterExpression": _Call(0, 2, None),
+    "setFilterString": _Call(0, 1, None),
+    **dict.fromkeys(("put", "setProperty", "singletonMap"), _PAIR),
 }
 # Calls that other libraries have, too: what the file then has, and its text must be one of a selector.
 _ELSEWHERE = {
     "setSelector": re.compile(r"jms", re.IGNORECASE),
     "withSelector": re.compile(r"jms", re.IGNORECASE),
     "selector": re.compile(r"org\.apache\.camel"),
+    "setFilterString": re.compile(r"artemis|hornetq"),
+    **dict.fromkeys(("put", "setProperty", "singletonMap"), re.compile(r"elector")),
 }
+# What the first argument is called where the second one has the selector.
+_KEYED = re.compile(r"(x-filter-|x-)?jms[.-]selector|messageSelector")
 # Annotations: the argument that has the selector, and those that have the destination.
 _ANNOTATIONS = {
     "JmsListener": (("selector",), ("destination",)),
@@ -63,7 +69,7 @@ _ANNOTATIONS = {
 }
 _LOST = re.compile(rf"\b(?:{'|'.join(sorted({*_CALLS, *_ANNOTATIONS} - _ELSEWHERE.keys()))})\b")
 _MESSAGING = re.compile(
-    r"jms|rocketmq|camel|createBrowser|receiveSelected|etMessageSelector|createDurable|createShared", re.IGNORECASE
+    r"(?i)jms|\wmq\b|hornetq|artemis|camel|qpid|receiveSelected|etMessageSelector|create(?:Browser|Durable|Shared)"
 )
 
 
@@ -82,8 +88,14 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
                 uri = file.text(node)
                 is_format = re.search(r"F\(\s*\Z", source.content[max(0, node.start_byte - 80) : node.start_byte])
                 found += of_uri(source, formatted(uri) if is_format else uri, file.owner(node))
+    # A constant may be used in another file, or by a call that is not known.
+    places = {one.text.span[0] for one in found if one.text is not None}
+    for node in file.named if _MESSAGING.search(source.content) else ():
+        text = file.text(node)
+        if is_selector(text.value) and text.value.count("'") % 2 == 0 and text.span[0] not in places:
+            is_like = re.search(r"\blike\b", text.value, re.IGNORECASE)
+            found += source.entry(language, file.owner(node), "", text if is_like else formatted(text))
     # A place that the grammar does not know is no matter, unless a selector may have been lost in it.
-    places = [one.text.span[0] for one in found if one.text is not None]
     for node in errors:
         start, stop = node.start_byte, node.end_byte
         if _LOST.search(source.content, start, stop) and not any(start <= at < stop for at in places):
@@ -179,13 +191,21 @@ def _of_calls(file: SourceFile) -> Iterator[Entry]:
             for one in node.named_children
             if "comment" not in one.type
         ]
+        if arguments and row.at < 0 and arguments[-1].type in NUMBERS:  # a timeout
+            arguments.pop()
         if len(arguments) < max(row.least, abs(row.at) if row.at < 0 else row.at + 1):
             continue
         wanted = arguments[row.at]
         is_near = row.destination is not None and arguments[row.destination] is not wanted
         destination = _plain(file.text(arguments[row.destination or 0]), file) if is_near else ""
-        kind = "rocketmq" if name in ("bySql", "FilterExpression") else file.language
-        if wanted.type in _NEVER or (name == "FilterExpression" and "SQL92" not in file.said(arguments[1])):
+        kind = _OF_PRODUCTS.get(name, file.language)
+        if row is _PAIR:
+            if (keyed := _KEYED.fullmatch(file.text(arguments[0]).value)) is None:
+                continue
+            kind = "broker-j" if keyed[1] else kind
+        if wanted.type in _NEVER and "SimpleString" not in file.said(wanted):
+            continue
+        if name == "FilterExpression" and "SQL92" not in file.said(arguments[1]):
             continue
         elsewhere = _ELSEWHERE.get(name)
         if elsewhere and not (elsewhere.search(file.source.content) and is_selector(file.text(wanted).value)):
@@ -195,6 +215,7 @@ def _of_calls(file: SourceFile) -> Iterator[Entry]:
         yield from _entry(file, file.language, value, "", file.owner(target))
 
 
+_OF_PRODUCTS = {"bySql": "rocketmq", "FilterExpression": "rocketmq", "setFilterString": "artemis"}
 # What is no text, and so no selector but a flag or another object: a Boolean for noLocal, a lambda, a new object.
 _NEVER = frozenset(
     "true false boolean_literal lambda_expression lambda_literal object_creation_expression class_literal".split()

@@ -1011,6 +1011,7 @@ UNREADABLE = [
     (b"color,weight\nblue,5\n", [], "json: this looks like CSV\n  hint: no format is CSV"),
     (b"<?xml version='1.0'?>\n<a/>\n", [], "json: this looks like XML\n  hint: of XML only exports"),
     (b'{\n  "color": "blue"\n}\n', [], "json: this looks like JSON of several lines\n  hint: write each object on"),
+    (b"JMS_BODY_FIELD:JMSText = a\n", [], "json: this looks like an output of activemq browse\n  hint: write"),
     (b"\x80\x01\x00\xff", [], "json: this looks like binary data\n  hint: for messages with their length in front"),
     *[
         (

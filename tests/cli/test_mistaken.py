@@ -166,6 +166,14 @@ def test_what_is_no_file_of_messages(run: Run, content: bytes, what: str) -> Non
         assert expected in err, arguments
 
 
+def test_no_advice_to_read_a_file_as_it_was_read(run: Run) -> None:
+    """A dump of which no message is whole is not said to need the format that it was read as."""
+    Path("file").write_bytes(PRINTED[: len(PRINTED) // 2].rpartition(b"\n000000")[0] + b"\n")
+    status, _, err = run("inspect", "file")
+    assert status == 2
+    assert "the dump ends at byte" in err and "--format" not in err
+
+
 def test_a_message_as_a_file(run: Run) -> None:
     """A message that stands where a file is expected is none: who takes one is said."""
     status, out, err = run("match", "weight > 5", BLUE.strip())

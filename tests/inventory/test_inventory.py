@@ -152,6 +152,27 @@ def test_a_named_file_without_a_mark(tmp_path, name, code):
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("a.cs", "using Apache.NMS;\nvar c = session.CreateConsumer(queue, \"color = 'red'\");\n", 2),
+        ("a.py", "import stomp\nc.subscribe('/queue/q', headers={'selector': \"color = 'red'\"})\n", 2),
+        ("d.py", "import stomp\nc.subscribe('q', headers={'selector': 'vo = \\'a\\''})\n", 2),
+        ("a.sh", "az servicebus topic subscription rule create \\\n  --filter-sql-expression \"color = 'red'\"\n", 2),
+        ("a.cli", "jms-queue add --queue-address=q --selector=\"color = 'red'\"\n", 1),
+        ("a.conf", "jms {\n  selector => \"color = 'red'\"\n}\n", 2),
+        ("b.py", "page.select(selector=\"a = 'b'\")\n", 0),  # has nothing to do with a broker
+        ("c.py", "import stomp\npage.select(selector=\"a[href='b']\")\n", 0),
+    ],
+)
+def test_a_named_file_that_no_reader_knows(tmp_path, name, content, line):
+    """What may be a selector in a file of no kind is said of a file that is named, and of none in a folder."""
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    found = [(one.line, one.selector, one.reason[:22]) for one in read(tmp_path / name)]
+    assert found == ([(line, None, "this may be a selector")] if line else [])
+    assert [*read(tmp_path)] == []
+
+
 def test_kind_decides(tmp_path):
     """A file that tells nothing is read as the kind that is named."""
     file = tmp_path / "a.bin"
