@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 
 import pairs
 import pytest
+from volumes import volume
 
 import mqsel
 from mqsel.analysis.compare import relation, satisfiable
 from mqsel.analysis.compare.audit import Missing, audit
 
-ROUNDS = int(os.environ.get("MQSEL_AUDITS", "12"))
+ROUNDS = volume(12, smoke=4)
 
 
 def some_selectors(rng: random.Random) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import re
 import runpy
@@ -13,6 +12,7 @@ from contextlib import suppress
 import pytest
 from conftest import ROOT, json_lines, shared
 from migrating import condition, decision, messages
+from volumes import volume
 
 import mqsel
 from mqsel.analysis.compare.canonical import RefusedError, canonical, names_of
@@ -23,9 +23,9 @@ from mqsel.language.selector import read_selector
 from mqsel.values import Float32, Int32
 
 # 500 and 5,000 are those of a full run: python -m pytest with both takes some hours of one processor.
-TEXTS = int(os.environ.get("MQSEL_MIGRATIONS", "2"))
-MANY = int(os.environ.get("MQSEL_MIGRATIONS_MANY", "40"))
-MESSAGES = int(os.environ.get("MQSEL_MESSAGES", "200"))
+TEXTS = volume(2, smoke=1)
+MANY = volume(40, smoke=20)
+MESSAGES = volume(200, smoke=50)
 
 
 def check(text: str, source: str, target: str, rng: random.Random) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import os
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ import oracle
 import pytest
 import strategies
 from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
+from volumes import volume
 
 import mqsel
 from mqsel.columns import _answers
@@ -27,7 +27,7 @@ from batches import BLOCK, FORMS, INDICES, KINDS, Batch, Column, plain, struct_o
 from kernels import batch_of, compiled, truths  # noqa: E402
 
 # 5 presets × 12 readings × this many batches, with four selectors each.
-BATCHES = int(os.environ.get("MQSEL_BATCHES", "3"))
+BATCHES = volume(3, smoke=1)
 
 
 TEXT_FORMS = ("string", "large_string", "string_view", "dictionary")

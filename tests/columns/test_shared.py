@@ -6,7 +6,6 @@ Every test asks both ways by name, whatever the set would decide, or asserts wha
 from __future__ import annotations
 
 import gc
-import os
 import random
 import signal
 import threading
@@ -18,6 +17,7 @@ import pytest
 import strategies
 from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
 from running import interrupted
+from volumes import volume
 
 import mqsel
 from mqsel import JMS, SelectorSet
@@ -31,7 +31,7 @@ import batches  # noqa: E402 (it needs pyarrow)
 
 ROWS = 6000
 # 5 presets × this many batches, with thirty selectors each.
-BATCHES = int(os.environ.get("MQSEL_BATCHES", "15"))
+BATCHES = volume(15, smoke=3)
 
 
 def index(_rows: int) -> str:
@@ -160,7 +160,7 @@ def test_damage() -> None:
     """Invariant: whatever bytes stand in the buffers, both ways give the same, or an error for one row."""
     rng = random.Random("damage")
     errors = 0
-    for _ in range(int(os.environ.get("MQSEL_DAMAGED", "100"))):
+    for _ in range(volume(100, smoke=20)):
         name = rng.choice(("JMS", "IBM_MQ"))
         letters = batches.letters_of(name)
         rows = rng.choice((1, 5, 40, batches.BLOCK + rng.randrange(50), 2100))

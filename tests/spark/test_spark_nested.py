@@ -8,12 +8,12 @@ as they are and negated from outside. MQSEL_SPARK_PAIRS=20000 is the record.
 from __future__ import annotations
 
 import functools
-import os
 import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from volumes import is_release
 
 import mqsel
 from mqsel.language.dialect import IBM_MQ, JMS
@@ -25,7 +25,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from mqsel.spark import any_of, deliveries, layout, plan
 
-PAIRS = int(os.environ.get("MQSEL_SPARK_PAIRS", "0"))  # at least those of the selectors below
+PAIRS = 20_000 if is_release() else 0  # at least those of the selectors below
 KINDS = ["parquet", "orc", "json", "cache", *(["parquet 2", "orc 2", "view"] if PAIRS else [])]
 SCHEMA = (
     "row int, n int, o struct<x int, d double, s string, b boolean, i struct<y bigint, t string>>, "
