@@ -190,6 +190,7 @@ FAMILIES: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_thousand_selectors_with_patterns(family: str) -> None:
     """Invariant: of a thousand selectors with LIKE a gap is found that none selects, or that there is none."""

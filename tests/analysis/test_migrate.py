@@ -55,6 +55,7 @@ def hold(text: str, source: str, target: str, found: Migrated, rng: random.Rando
         assert truths[0] != truths[1] or "undocumented" in truths, case
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("source", PRESETS)
 def test_random_selectors(source: str) -> None:
     """Invariant: of no message the decisions differ where a selector is the same, or was translated."""
@@ -66,6 +67,7 @@ def test_random_selectors(source: str) -> None:
     assert counts["same"] + counts["translated"] + counts["translated if"] + counts["same if"] > 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", ["ARTEMIS", "RABBITMQ"])
 @pytest.mark.parametrize("source", ["IBM_MQ", "JMS", "TIBCO_EMS"])
 def test_many_random_selectors(source: str, target: str) -> None:

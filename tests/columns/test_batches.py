@@ -305,6 +305,7 @@ HEAVY: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer on this system")
 @pytest.mark.parametrize("what", HEAVY)
 def test_an_interrupt_is_heard_within_50_ms(large: Any, what: str) -> None:

@@ -90,6 +90,7 @@ def test_random(name: str) -> None:
     assert taken > 0 or strategies.DIALECTS[name].text_numbers == "compared"
 
 
+@pytest.mark.volume
 def test_vectors() -> None:
     """The selectors of all vectors and dialects in sets, on batches of the messages of the vectors, with repeats."""
     rng = random.Random("vectors")
@@ -305,6 +306,7 @@ def test_the_set_decides_for_the_index() -> None:
     assert decided(deep, numbers(ROWS)) == "index: an arithmetic expression is nested more than 64 deep"
 
 
+@pytest.mark.volume
 def test_travelled_and_chunked(tmp_path: Any) -> None:
     """Sets that were pickled or opened have kernels of their own; chunks go one by one, their dictionaries differ."""
     selectors = SelectorSet({"a": "s = 'x' AND n > 3", "b": "s LIKE 'y%'", "c": "n = 5 OR s IS NULL"}, dialect=JMS)

@@ -87,6 +87,7 @@ def wanted(nodes: Sequence[Any], message: oracle.Properties, dialect: Dialect) -
     return [place for place, node in enumerate(nodes) if oracle.evaluate(node, message, dialect) == "TRUE"]
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_it_says_what_the_oracle_says(name: str, reading: dict[str, str]) -> None:
