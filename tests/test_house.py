@@ -8,10 +8,12 @@ import re
 import subprocess
 import sys
 from importlib.metadata import requires
+from operator import gt
 from pathlib import Path
 from typing import get_args
 
 import layers
+import lines
 import pytest
 from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
 from layers import IMPORT, INSIDE, PACKAGE, ROWS, TOP, imports_of, may_import, module_of
@@ -61,6 +63,30 @@ def test_no_locks_that_instances_share() -> None:
 
     assert len(texts) > 100
     assert [name for name, text in texts.items() if re.search(r"@(functools\.)?cached_property", text)] == []
+
+
+@WITH_SOURCES
+def test_folders_keep_to_their_ceilings() -> None:
+    """No folder has more lines of code, or more vague names, than its ceiling allows: `tests/lines.py`."""
+    ceilings, counts = lines.ceilings(), lines.counts()
+    above = {folders: count for folders, count in counts.items() if any(map(gt, count, ceilings[folders]))}
+
+    assert above == {}, {folders: ceilings[folders] for folders in above}
+
+
+def test_lines_of_code_and_vague_names_are_counted(tmp_path: Path) -> None:
+    """Blanks, comments and docstrings are no lines of code, and a vague word in them is no name."""
+    file = tmp_path / "a.pyx"
+    file.write_text(
+        '"""One\nother."""\n\n# given\ncdef int number(int one) noexcept nogil:\n    """Made."""\n'
+        "    cdef int taken = <int>one  # told\n    return (taken +\n\n            one)\n",
+        encoding="utf-8",
+    )
+    header = tmp_path / "a.h"
+    header.write_text("/* one\n   other */\n\nint given; // held\n", encoding="utf-8")
+
+    assert lines.count(file) == (4, 5)
+    assert lines.count(header) == (1, 0)
 
 
 def test_contributing_shows_the_rows() -> None:
