@@ -11,8 +11,9 @@ from contextlib import suppress
 
 import pytest
 from conftest import ROOT, json_lines, shared
+from measured import measured_answers
 from migrating import condition, decision, messages
-from volumes import volume
+from volumes import is_release, volume
 
 import mqsel
 from mqsel.analysis.compare.canonical import RefusedError, canonical, names_of
@@ -79,14 +80,13 @@ def test_many_random_selectors(source: str, target: str) -> None:
 
 def test_measured_selectors() -> None:
     """Invariant: likewise, of the selectors that engines were measured with."""
-    lines = shared("vectors", "dialects-measured.tsv").read_text(encoding="utf-8").split("\n")
-    rows = [line.split("\t")[0] for line in lines if line and not line.startswith("# ")][1:]
+    texts = [text for text, _ in measured_answers("amq")]
     rng = random.Random("measured")
     couples = [*itertools.permutations(PRESETS, 2)]
-    chosen = couples if TEXTS > 100 else rng.sample(couples, 4)
+    chosen = couples if is_release() else rng.sample(couples, 4)
     for source, target in chosen:
-        for row in rows if TEXTS > 100 else rng.sample(rows, 40):
-            check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)
+        for text in texts if is_release() else rng.sample(texts, 40):
+            check(text, source, target, rng)
 
 
 @pytest.mark.parametrize(

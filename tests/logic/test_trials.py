@@ -7,9 +7,10 @@ import re
 from typing import Any
 
 import pytest
+from measured import measured_answers
 from products import selectors
 from products.ours import PRESETS, as_message
-from products.test_products import COLUMNS, _measured
+from products.test_products import COLUMNS
 
 import mqsel
 from mqsel.errors import SelectorError
@@ -69,7 +70,7 @@ def test_byte_strings_match_patterns_that_strings_do_not() -> None:
 def test_few_selectors_are_not_decided(product: str) -> None:
     """Of the selectors that each product was measured with, two in a hundred are not decided at most."""
     found = []
-    for text, _ in _measured(product):
+    for text, _ in measured_answers(COLUMNS[product]):
         try:
             found.append((text, mqsel.satisfiable(text, dialect=PRESETS[product])))
         except SelectorError:
