@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import re
+import runpy
 import shutil
 import signal
 import subprocess
@@ -265,9 +266,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--volume", type=float, default=0, metavar="N", help=what)
 
 
+def _refuse_stale_extensions() -> None:
+    """Refuse compiled code whose sources have changed since: its tests would say nothing about the sources."""
+    if not Path(_vm.__file__).is_relative_to(ROOT):
+        return  # of a wheel
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        stale = runpy.run_path("setup.py")["stale"]()
+    if stale:
+        command = f"{sys.executable} setup.py -q build_ext --inplace"
+        raise pytest.UsageError(
+            f"compiled code is older than its sources ({', '.join(stale)}); in {ROOT} run: {command}"
+        )
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to test anything but compiled extensions; note how much is to be tried."""
+    """Refuse to test anything but compiled and fresh extensions; note how much is to be tried."""
     assert _vm.__file__.endswith((".so", ".pyd")), f"{_vm.__file__} is no compiled extension"
+    if not hasattr(config, "workerinput"):  # once, not in each process of a run
+        _refuse_stale_extensions()
     volumes.LEVEL = config.getoption("--volume")
 
 
