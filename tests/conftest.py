@@ -311,8 +311,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     matrices = defaultdict(list)
     for item in items:
         for fixture in {"spark", "browser"}.intersection(getattr(item, "fixturenames", ())):
-            if not item.get_closest_marker("smoke"):
-                item.add_marker(fixture)
+            item.add_marker(fixture)
         if isinstance(item, pytest.Function) and item.get_closest_marker("sample"):
             matrices[item.nodeid.partition("[")[0]].append(item)
     for cases in matrices.values():

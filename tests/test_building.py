@@ -87,6 +87,7 @@ def test_sources_need_no_cython(tmp_path: Path) -> None:
     assert "No module named 'mqsel.machine._" in done.stderr
 
 
+@pytest.mark.process
 def test_contents_decide(build: Build) -> None:
     """A file that is younger builds nothing, another content and other flags do; what was before is still there."""
     assert build() == (True, "1")
@@ -100,6 +101,7 @@ def test_contents_decide(build: Build) -> None:
     assert len([*Path("build/extensions").rglob("small*")]) == 3
 
 
+@pytest.mark.process
 def test_few_versions_are_kept(build: Build) -> None:
     """Of each extension the versions that were used last are kept, and no more than some."""
     assert build("-DOTHER=0") == (True, "1")

@@ -73,6 +73,7 @@ def test_truth(name: str, engine: Engine) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.sample(60)
 @pytest.mark.parametrize("name", FILES)
 def test_negated_twin(name: str, engine: Engine) -> None:
     """Inside NOT (…) FALSE is selected and UNKNOWN is not: so UNKNOWN can be observed through `matches`."""
@@ -220,6 +221,7 @@ def _differing(source: str, engine: Engine, dialect: Dialect, skipped: Callable[
     return "\n".join(wrong)
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("source", OTHERS)
 def test_vectors_of_other_engines(source: str, engine: Engine) -> None:
     """Every vector that another engine's suite shares with the JMS standard gives the same answer here."""
@@ -228,6 +230,7 @@ def test_vectors_of_other_engines(source: str, engine: Engine) -> None:
     assert not wrong, wrong
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("source", OWN)
 def test_vectors_of_brokers(source: str, engine: Engine) -> None:
     """Every vector of a broker's suite, its extensions too, has its answer under the preset of the broker."""

@@ -16,6 +16,7 @@ pytest.importorskip("hypothesis")
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volumes import volume
 
 from mqsel.analysis.compare import relation
 from mqsel.analysis.lint import fixed
@@ -46,7 +47,7 @@ _NASTY = st.text(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=volume(300, smoke=60))
 @given(_NASTY, st.sampled_from(["utf-8", "latin-1", "ascii"]))
 def test_writings_decode_what_they_encode(text, encoding):
     """Whatever a writing writes for a text is that text again; what it cannot write it refuses."""
@@ -61,7 +62,7 @@ def test_writings_decode_what_they_encode(text, encoding):
             written.encode(encoding)
 
 
-@settings(max_examples=300)
+@settings(max_examples=volume(300, smoke=60))
 @given(
     st.lists(st.sampled_from(["a", "=", "'x y'", " ", "  ", "AND", "and", "(", ")", "<>", "\n"]), max_size=12),
     st.data(),

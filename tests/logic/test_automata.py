@@ -153,6 +153,7 @@ def test_the_alphabet_is_never_used_up() -> None:
     assert text is not None and len(text) == 1 and not 0x20 <= ord(text) < 0x180
 
 
+@pytest.mark.volume
 def test_work_has_an_end() -> None:
     """Many patterns, or long ones, are decided or given up after so many moves: a thousand took six minutes."""
     many = frozenset(like(f"%{number}%") for number in range(1000))

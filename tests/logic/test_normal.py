@@ -252,6 +252,7 @@ def test_shape(name: str) -> None:
                 assert one.parts or one is ALWAYS or one is NEVER, text
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_true_alone_is_the_same(name: str, reading: dict[str, str]) -> None:
@@ -422,6 +423,7 @@ def size(text: str, dialect: Dialect) -> int:
     return sum(1 + len(getattr(one, "parts", ())) for one in found)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("dialect", [IBM_MQ, IBM_JMS, JMS], ids=["IBM_MQ", "IBM_JMS", "JMS"])
 @pytest.mark.parametrize("name", LONG)
 def test_it_is_as_long_as_the_selector(name: str, dialect: Dialect) -> None:

@@ -66,6 +66,7 @@ def test_byte_strings_match_patterns_that_strings_do_not() -> None:
     assert mqsel.relation(one, other).both == {"n": b"a"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("product", COLUMNS)
 def test_few_selectors_are_not_decided(product: str) -> None:
     """Of the selectors that each product was measured with, two in a hundred are not decided at most."""
@@ -79,6 +80,7 @@ def test_few_selectors_are_not_decided(product: str) -> None:
     assert len(undecided) <= len(found) // 50, undecided
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("product", COLUMNS)
 def test_what_is_decided_holds(product: str) -> None:
     """No random message is selected against the relation that was found, of selectors with few names."""

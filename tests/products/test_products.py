@@ -121,6 +121,7 @@ def test_engines_on_changed_texts(product: str) -> None:
     _compare(product, random.Random(f"changed {product}"), 5_000, kind="changed")
 
 
+@pytest.mark.brokers
 def test_sample_of_artemis() -> None:
     """Likewise a few hundred by Artemis's engine, wherever there are Java, Maven and a network."""
     _compare("artemis", random.Random("a sample"), 300)
