@@ -23,7 +23,7 @@ from mqsel.language.parser import _Parser, parse
 from mqsel.language.selector import read_selector
 from mqsel.machine import _vm
 
-# For each dialect and each reading so many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=2400.
+# For each dialect and each reading so many pairs.
 PAIRS = volume(400, smoke=80)
 
 

@@ -27,8 +27,7 @@ from mqsel.errors import (
 from mqsel.formats import mq
 from mqsel.values import Float32, Int8
 
-# Five presets × this many pairs of a selector and a message; the issue that asked for them wants a million once:
-# MQSEL_SET_PAIRS=200000.
+# Five presets × this many pairs of a selector and a message.
 PAIRS = volume(10_000, smoke=1000)
 
 

@@ -23,7 +23,7 @@ from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Re
 from mqsel.logic.sets import Floats, Texts, Values
 from mqsel.values import Float32, Truth
 
-# 5 presets × 12 readings × this many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=3400.
+# 5 presets × 12 readings × this many pairs.
 PAIRS = volume(12, smoke=3)
 
 

@@ -2,7 +2,7 @@
 
 Readers leave out row groups, pages and batches by statistics, dictionaries and Bloom filters, which know neither that
 0.0 = -0.0 nor where a NaN is. Selectors run as they are and negated from outside (`~`), with and without pushdown, over
-one set of rows in Parquet as Spark and as pyarrow write it, in ORC, and cached. MQSEL_SPARK_PAIRS=100000 is the record.
+one set of rows in Parquet as Spark and as pyarrow write it, in ORC, and cached. `--volume 10` takes 30 times as many.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Invariant: over rows of a DataFrame, the native strategy = the Arrow strategy = the machine, in three values.
 
 Many selectors run over one DataFrame, so that a Spark job judges thousands of pairs. What is not equal is printed with
-the selector, the row and the Catalyst text. MQSEL_SPARK_PAIRS=100000 is the record; CI takes fewer.
+the selector, the row and the Catalyst text. `--volume 10` takes ten times as many pairs as CI.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Statistics of a field know of no row whose struct is NULL, so that ORC leaves out what `o.x IS NULL` should keep. Rows
 stand in files of few rows each: Parquet, ORC by both of Spark's readers and by a view, JSON, and a cache. Selectors run
-as they are and negated from outside. MQSEL_SPARK_PAIRS=20000 is the record.
+as they are and negated from outside. `--volume 10` takes 20,000 pairs.
 """
 
 from __future__ import annotations
