@@ -1353,6 +1353,7 @@ def same(plain, spark):
     assert spark.returncode == plain.returncode
 
 
+@pytest.mark.spark
 @pytest.mark.usefixtures("java")
 def test_spark_sample(sample):
     """On Spark the sample gives the same lines and the same summary, and Spark itself prints nothing."""
@@ -1492,6 +1493,7 @@ def test_match_parquet(run, tmp_path):
     assert (status, "Parquet" in err) == (2, True)
 
 
+@pytest.mark.spark
 @pytest.mark.usefixtures("java")
 def test_spark_tells_how_far_it_is(tmp_path):
     """On a terminal stderr says how many tasks have ended, from Spark's status tracker, and is wiped at the end."""
