@@ -4,6 +4,7 @@ MQSEL_SANITIZE=1 builds with address and undefined-behaviour sanitizers, MQSEL_F
 tests/fuzz/fuzz_faults.py asks for.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -96,6 +97,23 @@ def digest(paths: Iterable[str], *more: object) -> str:
     return found.hexdigest()
 
 
+KEPT = Path("build", "extensions", sys.implementation.cache_tag)
+BUILT = KEPT / "built.json"  # what each extension in the source tree was built from: a number, and the paths
+VERSIONS = 8  # of an extension that are kept, such as those of other branches
+
+
+def stale() -> list[str]:
+    """Return the extensions in the source tree whose sources have changed since they were built."""
+    if not BUILT.exists():
+        return ["all of them"]
+    built = json.loads(BUILT.read_text(encoding="utf-8"))
+    return [
+        name
+        for name, (number, *paths) in built.items()
+        if not all(map(os.path.exists, paths)) or digest(paths) != number
+    ]
+
+
 class Fresh(build):
     """A build into an empty folder: what an older one left there, such as a module since renamed, is in no wheel."""
 
@@ -117,13 +135,15 @@ class Extensions(build_ext):
 
     def run(self) -> None:
         super().run()
-        if not self.inplace:  # an editable install has no manual pages
+        if self.inplace:
+            BUILT.write_text(json.dumps(self.built_from), encoding="utf-8")
+        else:  # an editable install has no manual pages
             self.distribution.data_files = [("share/man/man1", manual_pages(Path(self.build_lib)))]
 
     def build_extensions(self) -> None:
         tree = create_dependency_tree(quiet=True)
         tools = (sys.version, Cython.__version__, vars(self.compiler).get("compiler_so"))
-        self.kept = {}
+        self.kept, self.built_from = {}, {}
         for extension in self.extensions:
             needed = {path for source in extension.sources for path in tree.all_dependencies(source)}
             # Cython's own lie elsewhere each time that pip builds, and are known by its version.
@@ -132,8 +152,8 @@ class Extensions(build_ext):
             paths |= {*extension.depends}
             flags = (extension.extra_compile_args, extension.extra_link_args, extension.define_macros)
             number = digest(paths, tools, flags)[:16]
-            folder = Path("build", "extensions", sys.implementation.cache_tag)
-            self.kept[extension.name] = folder / f"{extension.name}.{number}"
+            self.kept[extension.name] = KEPT / f"{extension.name}.{number}"
+            self.built_from[extension.name] = [digest(paths), *sorted(paths)]
         translated = cythonize(
             [one for one in self.extensions if self.force or not self.kept[one.name].exists()],
             nthreads=min(self.parallel, 61),  # of which Windows has no more for one pool
@@ -153,11 +173,13 @@ class Extensions(build_ext):
             extension.sources = self.translated[extension.name]
             super().build_extension(extension)
             kept.parent.mkdir(parents=True, exist_ok=True)
-            for former in kept.parent.glob(f"{extension.name}.*"):
-                former.unlink()
             whole = kept.with_suffix(".part")  # what an interruption leaves is not taken for it
             shutil.copy(built, whole)
             whole.replace(kept)
+        os.utime(kept)
+        versions = sorted(kept.parent.glob(f"{extension.name}.*"), key=os.path.getmtime)
+        for former in versions[:-VERSIONS]:
+            former.unlink()
         built.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(kept, built)  # with a time of now, so that it replaces whatever stands in the source tree
 

@@ -7,20 +7,24 @@ import json
 import os
 import pickle
 import re
+import runpy
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import meaning
 import oracle
 import pytest
+import volumes
 from products.typed import product_of
 from products.typed import truth as product_truth
 from running import SPARK_JAVA, keep_classes
@@ -256,9 +260,67 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     assert untaken <= max(asked // 20, 2), f"{request.param} takes too few messages: {untaken} of {asked} skipped"
 
 
-def pytest_configure() -> None:
-    """Refuse to test anything but the compiled extension."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that says how much the tests with random input try."""
+    what = "how many cases the tests with random input try: 0 a smoke (default), 1 what CI tries, 10 a release"
+    parser.addoption("--volume", type=float, default=0, metavar="N", help=what)
+
+
+def _refuse_stale_extensions() -> None:
+    """Refuse compiled code whose sources have changed since: its tests would say nothing about the sources."""
+    if not Path(_vm.__file__).is_relative_to(ROOT):
+        return  # of a wheel
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        stale = runpy.run_path("setup.py")["stale"]()
+    if stale:
+        command = f"{sys.executable} setup.py -q build_ext --inplace"
+        raise pytest.UsageError(
+            f"compiled code is older than its sources ({', '.join(stale)}); in {ROOT} run: {command}"
+        )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to test anything but compiled and fresh extensions; note how much is to be tried."""
     assert _vm.__file__.endswith((".so", ".pyd")), f"{_vm.__file__} is no compiled extension"
+    if not hasattr(config, "workerinput"):  # once, not in each process of a run
+        _refuse_stale_extensions()
+    volumes.LEVEL = config.getoption("--volume")
+
+
+def _sample(cases: list[pytest.Function], number: int) -> set[pytest.Function]:
+    """Choose *number* cases of a matrix: as many values of each parameter as they can hold, otherwise by chance.
+
+    The chance is a number of the case's name, so that a case more or less leaves the choice of the others alone.
+    """
+    chosen: set[pytest.Function] = set()
+    seen: set[tuple[str, int]] = set()
+    cases = sorted(cases, key=lambda case: crc32(case.name.encode()))
+    for is_new_only in (True, False):
+        for case in cases:
+            values = set(case.callspec.indices.items())
+            if len(chosen) < number and case not in chosen and not (is_new_only and values <= seen):
+                chosen.add(case)
+                seen |= values
+    return chosen
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what its -m says
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what takes a Spark or a browser, and the cases of large matrices that the default run leaves out."""
+    matrices = defaultdict(list)
+    for item in items:
+        for fixture in {"spark", "browser"}.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(fixture)
+        if isinstance(item, pytest.Function) and item.get_closest_marker("sample"):
+            matrices[item.nodeid.partition("[")[0]].append(item)
+    for cases in matrices.values():
+        rule = cases[0].get_closest_marker("sample")
+        assert rule is not None
+        chosen = _sample(cases, rule.args[0])
+        for case in cases:
+            if case not in chosen:
+                case.add_marker(rule.kwargs.get("rest", "volume"))
 
 
 @pytest.fixture(scope="module", autouse=True)

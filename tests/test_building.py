@@ -30,6 +30,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
         command_class = runpy.run_path("setup.py")["Extensions"]
     monkeypatch.chdir(tmp_path)
     Path("small").mkdir()
+    Path("build/cython/small").mkdir(parents=True)  # which Cython makes once in a process, wherever that is
     Path("small/__init__.py").touch()
     Path("small/_unit.pyx").write_text("def answer():\n    return NUMBER\n", encoding="utf-8")
     Path("small/_unit.pxd").write_text("cdef enum:\n    NUMBER = 1\n", encoding="utf-8")
@@ -86,8 +87,9 @@ def test_sources_need_no_cython(tmp_path: Path) -> None:
     assert "No module named 'mqsel.machine._" in done.stderr
 
 
+@pytest.mark.process
 def test_contents_decide(build: Build) -> None:
-    """A file that is younger builds nothing, another content and other flags do, and so does what was before."""
+    """A file that is younger builds nothing, another content and other flags do; what was before is still there."""
     assert build() == (True, "1")
     os.utime("small/_unit.pyx")
     assert build() == (False, "1")
@@ -95,5 +97,36 @@ def test_contents_decide(build: Build) -> None:
     assert build() == (True, "2")
     assert build("-DOTHER") == (True, "2")
     assert build("-DOTHER") == (False, "2")
-    assert build() == (True, "2")
-    assert len([*Path("build/extensions").rglob("small*")]) == 1
+    assert build() == (False, "2")
+    assert len([*Path("build/extensions").rglob("small*")]) == 3
+
+
+@pytest.mark.process
+def test_few_versions_are_kept(build: Build) -> None:
+    """Of each extension the versions that were used last are kept, and no more than some."""
+    assert build("-DOTHER=0") == (True, "1")
+    for number in range(1, 9):
+        build(f"-DOTHER={number}")
+    assert len([*Path("build/extensions").rglob("small*")]) == 8
+    assert build("-DOTHER=1") == (False, "1")
+    assert build("-DOTHER=0") == (True, "1")
+    assert build("-DOTHER=1") == (False, "1")
+
+
+def test_stale_extensions_are_named(build: Build) -> None:
+    """An extension is stale if a file that it was built from has changed, whatever the times are, or is gone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        stale = runpy.run_path("setup.py")["stale"]
+    assert stale() == ["all of them"]
+    build()
+    assert stale() == []
+    os.utime("small/_unit.pyx")
+    assert stale() == []
+    unit = Path("small/_unit.pxd").read_text(encoding="utf-8")
+    Path("small/_unit.pxd").write_text("cdef enum:\n    NUMBER = 2\n", encoding="utf-8")
+    assert stale() == ["small._unit"]
+    Path("small/_unit.pxd").write_text(unit, encoding="utf-8")
+    assert stale() == []
+    Path("small/_unit.pxd").unlink()
+    assert stale() == ["small._unit"]

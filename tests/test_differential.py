@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-import os
 import pickle
 import random
 
@@ -12,6 +11,7 @@ import oracle
 import pytest
 import strategies
 from conftest import batch_of, fits_arrow
+from volumes import volume
 
 import mqsel
 from mqsel.columns import _answers
@@ -23,10 +23,11 @@ from mqsel.language.parser import _Parser, parse
 from mqsel.language.selector import read_selector
 from mqsel.machine import _vm
 
-# For each dialect and each reading so many pairs; the issue that asked for them wants 200,000 once: MQSEL_PAIRS=2400.
-PAIRS = int(os.environ.get("MQSEL_PAIRS", "400"))
+# For each dialect and each reading so many pairs.
+PAIRS = volume(400, smoke=80)
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_engines_agree(name: str, reading: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ import pytest
 FUZZERS = sorted((Path(__file__).parent / "fuzz").glob("fuzz_*.py"))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("fuzzer", FUZZERS, ids=lambda path: path.stem)
 def test_a_second_of(fuzzer: Path) -> None:
     """It ends by itself, and prints its seed and what it did."""

@@ -8,11 +8,15 @@ import re
 import subprocess
 import sys
 from importlib.metadata import requires
+from operator import gt
 from pathlib import Path
 from typing import get_args
 
+import layers
+import lines
 import pytest
 from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
+from layers import IMPORT, INSIDE, PACKAGE, ROWS, TOP, imports_of, may_import, module_of
 
 import mqsel
 from mqsel import errors, formats
@@ -23,119 +27,22 @@ from mqsel.machine import compiler, opcodes, program
 from mqsel.machine.opcodes import TABLE
 from mqsel.values import MQTYPE, TYPES
 
-PACKAGE = Path(mqsel.__file__).parent
-
-# Top to bottom: a module imports only from rows above its own, and within a folder from what stands before it there.
-ROWS = [
-    ("_interpreter · _interrupt · errors", "subinterpreters refused; Ctrl-C; errors"),
-    ("_rows", "rows of named fields, made in C"),
-    ("names · notebook", "property names; HTML that a notebook shows"),
-    ("values", "truth values and property types"),
-    ("language", "text to a checked selector"),
-    ("logic", "the meaning of a selector: formulas over sets of values, and their solver"),
-    ("machine | formats", "programs and their machine | messages to properties (of machine only the Record)"),
-    ("columns", "blocks of Arrow columns to truth values"),
-    ("index", "which of many formulas a message makes TRUE"),
-    ("analysis", "lint, comparison and explanation of selectors"),
-    ("matcher · _messages", "the Matcher; a column of raw messages"),
-    ("sets", "SelectorSet, its file, its choice of an engine"),
-    ("selectorset", "the former module of SelectorSet, for older pickles"),
-    ("selection · files", "queues and topics in memory; files of messages"),
-    ("inventory | live", "selectors where they stand, in files of all kinds | queues of running brokers"),
-    ("spark", "Spark"),
-    ("testing", "selectors in tests: assertions, cases, the plugin of pytest"),
-    ("explorer", "the page of `mqsel explore`"),
-    ("cli", "the command line"),
-]
-INSIDE = {
-    "language": "dialects dialect wordings operators nodes pattern clues computed static hints sets lexer checker"
-    " settle parser selector layout optimizer parameters",
-    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes"
-    " solver.trials solver solver.__init__ solver.cells",
-    "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
-    " _sources _vm _stream sections",
-    "columns": "wordings lookup frames _arrow _sets _columns _kernel _formulas _answers declared __init__",
-    "index": "computed _segment _memtable _postings _candidates _index _reader __init__",
-    "sets": "receiving file choice reading set __init__",
-    "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"
-    " _records _amqp _artemis artemis mq __init__",
-    "analysis": "readings explain.near explain.change explain._tally explain.account explain explain.__init__ compare"
-    " compare.contract compare.writing compare.__init__ compare.gaps compare.changes compare.rewrites compare.canonical"
-    " compare.doubles"
-    " compare.meaning compare.migrate compare.audit lint.findings lint.chains lint.tests lint.names lint.products"
-    " lint.contracts lint lint.__init__ explain.sentences explain.profile",
-    "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps _splitters _exports arrays amqsbcg qload framings rows _footer extremes parquet"
-    " parts _text _sifter run.work listing _listing inspection judgement selectors run.tasks run.workers run"
-    " run.__init__ __init__",
-    "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
-    " recognition walk known __init__ keyed edit",
-    "live": "address link asking __init__",
-    "testing": "assertions cases deliveries plugin __init__",
-    "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
-    " source __init__",
-    "explorer": "blocks session server __init__",
-    "cli": "configuration arguments rules report baseline queues run selectors page review choice rewriting changes"
-    " match why route lint check format explain inspect diff audit contract migrate explore test completion __init__",
-}
 WITH_SOURCES = pytest.mark.skipif(
     not (PACKAGE / "machine" / "_vm.pyx").exists(), reason="the sources of what is compiled are in no wheel"
 )
-TOP = {
-    name: level
-    for level, (names, _) in enumerate([*ROWS, ("__init__ · __main__", "")])
-    for name in re.split(r" [|·] ", names)
-}
-
-
-def _module(path: Path) -> str:
-    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-
-
-MODULES = {_module(path) for path in PACKAGE.rglob("*.py*") if path.suffix in (".py", ".pyx", ".pxd")}
-
-
-def _may_import(module: str, name: str) -> bool:
-    (folder, _, inside), (other, _, part) = module.partition("."), name.partition(".")
-    if folder == other and inside:
-        order = INSIDE[folder].split()
-        return order.index(part or "__init__") < order.index(inside)
-    if folder == "formats" and other == "machine":
-        return part == "_values"
-    return TOP[other] < TOP[folder]
-
-
-IMPORT = re.compile(
-    r"^\s*(?:from\s+mqsel(?:\.([\w.]+))?\s+c?import\s+(\([^)]*|[\w, *]+)|c?import\s+mqsel(?:\.([\w.]+))?)", re.MULTILINE
-)
-
-
-def _imports(path: Path) -> set[str]:
-    found: set[str] = set()
-    for module, names, direct in IMPORT.findall(path.read_text(encoding="utf-8")):
-        listed = [name.split()[0] for name in names.lstrip("(").split(",") if name.strip()]
-        for name in listed or [""]:
-            whole = ".".join(filter(None, (module or direct, name)))
-            if whole in MODULES or f"{whole}.__init__" in MODULES:
-                found.add(whole)
-            else:
-                found.add(module or direct or "__init__")
-    return found
 
 
 @WITH_SOURCES
 def test_imports_go_upward() -> None:
     """A module imports only from the rows above its own, and every module stands in a row or in its folder's list."""
     wrong = []
-    for path in sorted(PACKAGE.rglob("*.py*")):
-        if path.suffix not in (".py", ".pyx", ".pxd"):
-            continue
-        module = _module(path)
+    for path in layers.sources():
+        module = module_of(path)
         folder, _, inside = module.partition(".")
         assert folder in TOP, f"{module} has no row"
         assert not inside or inside == "__init__" or inside in INSIDE[folder].split(), f"{module} has no place"
         own = {module, module.removesuffix(".__init__")}
-        wrong += [f"{module} imports {name}" for name in sorted(_imports(path) - own) if not _may_import(module, name)]
+        wrong += [f"{module} imports {name}" for name in sorted(imports_of(path) - own) if not may_import(module, name)]
 
     assert wrong == []
 
@@ -158,33 +65,28 @@ def test_no_locks_that_instances_share() -> None:
     assert [name for name, text in texts.items() if re.search(r"@(functools\.)?cached_property", text)] == []
 
 
-def test_long_modules_say_why() -> None:
-    """A module of more than 500 lines says in its docstring why it is longer."""
-    sources = [path for path in PACKAGE.rglob("*.py*") if path.suffix in (".py", ".pyx")]
-    texts = {_module(path): path.read_text(encoding="utf-8") for path in sources}
-    long = {name: text for name, text in texts.items() if text.count("\n") > 500}
+@WITH_SOURCES
+def test_folders_keep_to_their_ceilings() -> None:
+    """No folder has more lines of code, or more vague names, than its ceiling allows: `tests/lines.py`."""
+    ceilings, counts = lines.ceilings(), lines.counts()
+    above = {folders: count for folders, count in counts.items() if any(map(gt, count, ceilings[folders]))}
 
-    assert [name for name, text in long.items() if not re.search(r"onger than 500 lines because", text)] == []
+    assert above == {}, {folders: ceilings[folders] for folders in above}
 
 
-def test_folders_keep_to_their_budgets() -> None:
-    """The lines of each folder, READMEs apart, are printed, and are no more than CONTRIBUTING allows."""
-    shown = ROOT / ".github" / "CONTRIBUTING.md"
-    if not shown.exists():
-        pytest.skip("no CONTRIBUTING.md beside the tests")
-    rows = re.findall(
-        r"^\| (mqsel|mqsel/[a-z]+|tests|bench) \| ([0-9,]+) \|$", shown.read_text(encoding="utf-8"), re.MULTILINE
+def test_lines_of_code_and_vague_names_are_counted(tmp_path: Path) -> None:
+    """Blanks, comments and docstrings are no lines of code, and a vague word in them is no name."""
+    file = tmp_path / "a.pyx"
+    file.write_text(
+        '"""One\nother."""\n\n# given\ncdef int number(int one) noexcept nogil:\n    """Made."""\n'
+        "    cdef int taken = <int>one  # told\n    return (taken +\n\n            one)\n",
+        encoding="utf-8",
     )
-    budgets = {folder: int(number.replace(",", "")) for folder, number in rows}
-    counts = dict.fromkeys(budgets, 0)
-    for path in (one for top in ("mqsel", "tests", "bench") for one in (ROOT / top).rglob("*")):
-        if path.suffix in (".py", ".pyx", ".pxd", ".pyi", ".h", ".erl", ".java"):
-            parts = path.relative_to(ROOT).parts
-            folder = "/".join(parts[:2]) if parts[0] == "mqsel" and len(parts) > 2 else parts[0]
-            counts[folder] += path.read_text(encoding="utf-8").count("\n")
-    print("\n".join(f"{folder}: {count:,} of {budgets[folder]:,} lines" for folder, count in counts.items()))
+    header = tmp_path / "a.h"
+    header.write_text("/* one\n   other */\n\nint given; // held\n", encoding="utf-8")
 
-    assert {folder: count for folder, count in counts.items() if count > budgets[folder]} == {}
+    assert lines.count(file) == (4, 5)
+    assert lines.count(header) == (1, 0)
 
 
 def test_contributing_shows_the_rows() -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 
 import pairs
 import pytest
+from volumes import volume
 
 import mqsel
 from mqsel.analysis.compare import relation, satisfiable
 from mqsel.analysis.compare.audit import Missing, audit
 
-ROUNDS = int(os.environ.get("MQSEL_AUDITS", "12"))
+ROUNDS = volume(12, smoke=4)
 
 
 def some_selectors(rng: random.Random) -> dict[str, str]:
@@ -129,6 +129,7 @@ def test_a_dialect_that_is_none() -> None:
         audit([], dialect="XYZ")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("write", ["{}", "NOT {}", "{} OR x IS NULL AND c = 'd'"])
 def test_long_patterns_on_one_text(write: str) -> None:
     """Pairs of long patterns that texts fit in common take seconds together: to look for the shortest took minutes."""

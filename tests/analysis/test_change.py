@@ -106,6 +106,7 @@ def test_of_a_selected_message() -> None:
 VALUES = (None, True, False, 0, 1, -1, 5, 2.5, 1e300, "", "a", "x", "red", b"", b"\x01")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_changes_select(name: str) -> None:
     """Invariant: a change that is told selects the message; no value of one property does where none is said to."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import oracle
 import pairs
 import pytest
 from strategies import JMS_PRESETS
+from volumes import volume
 
 import mqsel
 from mqsel.analysis.compare import difference
@@ -17,7 +17,7 @@ from mqsel.language.dialects import reading
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES, Truth
 
-TEXTS = int(os.environ.get("MQSEL_DIFFERENCES", "300"))
+TEXTS = volume(300, smoke=60)
 
 
 def test_no_wrong_difference() -> None:

@@ -51,6 +51,7 @@ def _folded(node: nodes.Node, parts: Iterator[Part], depth: int = 0) -> Truth | 
     return part.truth
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", JMS_PRESETS)
 def test_explanations_tell_the_truth(name: str) -> None:
     """Invariant: explanation.truth = the machine's; every connective follows from its parts; parts cover the text."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import random
 import re
 import time
 from typing import Any
 
 import pytest
+from volumes import volume
 
 import mqsel
 from mqsel.analysis.compare.contract import Contract, Property
@@ -19,8 +19,8 @@ from mqsel.analysis.lint import lint
 from mqsel.logic.sets import Texts
 from mqsel.logic.solver import automata, cells
 
-COUNT = int(os.environ.get("MQSEL_GAPS", "150"))  # random sets; the note of a release says with how many it was run
-THOUSANDS = int(os.environ.get("MQSEL_GAPS_OF_THOUSAND", "1"))  # sets of a thousand
+COUNT = volume(150, smoke=40)  # random sets
+THOUSANDS = volume(1, smoke=1)  # sets of a thousand
 DOMAINS: dict[str, tuple[Any, ...]] = {
     "a": (None, 1, 2, 3),
     "b": ("x", "y", "xy", None),
@@ -190,6 +190,7 @@ FAMILIES: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_thousand_selectors_with_patterns(family: str) -> None:
     """Invariant: of a thousand selectors with LIKE a gap is found that none selects, or that there is none."""

@@ -34,6 +34,7 @@ GROWING: dict[str, tuple[Callable[[int], Any], Callable[[Any], object]]] = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", GROWING)
 def test_twice_the_size_is_not_four_times_the_time(name: str) -> None:
     """The least processor time of three for 1,600 is less than thrice that for 800."""

@@ -123,6 +123,7 @@ def assert_same_answers(text: str, other: str, dialect: Dialect, messages: list[
         assert one.truth(message) == more.truth(message), (text, other, message)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", LETTERS)
 def test_edits_change_no_answer_of_random_selectors(name: str) -> None:
     """Invariant: what --fix makes of a selector is as TRUE, FALSE, UNKNOWN and ERR of any message, and has no edit."""
@@ -178,6 +179,7 @@ def _test(rng: random.Random) -> str:
     return f"NOT ({form})" if rng.random() < 0.25 else form
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["IBM_MQ", "IBM_JMS", "JMS", "IBM_JAVA_CLIENT"])
 def test_what_sets_say_is_so(name: str) -> None:
     """Invariant: of every value, what is never TRUE is not, what is always TRUE is, and what adds nothing does not."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import re
 import runpy
@@ -12,7 +11,9 @@ from contextlib import suppress
 
 import pytest
 from conftest import ROOT, json_lines, shared
+from measured import measured_answers
 from migrating import condition, decision, messages
+from volumes import is_release, volume
 
 import mqsel
 from mqsel.analysis.compare.canonical import RefusedError, canonical, names_of
@@ -23,9 +24,9 @@ from mqsel.language.selector import read_selector
 from mqsel.values import Float32, Int32
 
 # 500 and 5,000 are those of a full run: python -m pytest with both takes some hours of one processor.
-TEXTS = int(os.environ.get("MQSEL_MIGRATIONS", "2"))
-MANY = int(os.environ.get("MQSEL_MIGRATIONS_MANY", "40"))
-MESSAGES = int(os.environ.get("MQSEL_MESSAGES", "200"))
+TEXTS = volume(2, smoke=1)
+MANY = volume(40, smoke=20)
+MESSAGES = volume(200, smoke=50)
 
 
 def check(text: str, source: str, target: str, rng: random.Random) -> str | None:
@@ -55,6 +56,7 @@ def hold(text: str, source: str, target: str, found: Migrated, rng: random.Rando
         assert truths[0] != truths[1] or "undocumented" in truths, case
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("source", PRESETS)
 def test_random_selectors(source: str) -> None:
     """Invariant: of no message the decisions differ where a selector is the same, or was translated."""
@@ -66,6 +68,7 @@ def test_random_selectors(source: str) -> None:
     assert counts["same"] + counts["translated"] + counts["translated if"] + counts["same if"] > 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", ["ARTEMIS", "RABBITMQ"])
 @pytest.mark.parametrize("source", ["IBM_MQ", "JMS", "TIBCO_EMS"])
 def test_many_random_selectors(source: str, target: str) -> None:
@@ -77,14 +80,13 @@ def test_many_random_selectors(source: str, target: str) -> None:
 
 def test_measured_selectors() -> None:
     """Invariant: likewise, of the selectors that engines were measured with."""
-    lines = shared("vectors", "dialects-measured.tsv").read_text(encoding="utf-8").split("\n")
-    rows = [line.split("\t")[0] for line in lines if line and not line.startswith("# ")][1:]
+    texts = [text for text, _ in measured_answers("amq")]
     rng = random.Random("measured")
     couples = [*itertools.permutations(PRESETS, 2)]
-    chosen = couples if TEXTS > 100 else rng.sample(couples, 4)
+    chosen = couples if is_release() else rng.sample(couples, 4)
     for source, target in chosen:
-        for row in rows if TEXTS > 100 else rng.sample(rows, 40):
-            check(row.encode("latin-1", "backslashreplace").decode("unicode_escape"), source, target, rng)
+        for text in texts if is_release() else rng.sample(texts, 40):
+            check(text, source, target, rng)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from mqsel.language.selector import read_selector
 PAIRS = 60
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_verdicts_are_those_of_the_oracle(name: str, reading: dict[str, str]) -> None:

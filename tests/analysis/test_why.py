@@ -39,6 +39,7 @@ def why(text: str, messages: Any = CARS, **options: Any) -> Profile:
 # ---- numbers -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_every_message_is_accounted_for(name: str) -> None:
     """Invariant: the five numbers of a part add up to the messages, TRUE of the whole is what matches; so for types."""
@@ -71,6 +72,7 @@ def test_parts_are_selectors_of_the_dialect() -> None:
     assert not any('"' in sentence for sentence in found.sentences)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_parts_are_what_explain_says(name: str) -> None:
     """Invariant: of a message the outcome of a test is the truth that `explain` gives it, where it is reached."""
@@ -89,6 +91,7 @@ def test_parts_are_what_explain_says(name: str) -> None:
                 assert count[outcome] == 1, (text, part, count)
 
 
+@pytest.mark.volume
 def test_columns_agree_with_messages() -> None:
     """Invariant: a batch, by columns, gives the report of its rows as messages; so do its slices, added up."""
     pa = pytest.importorskip("pyarrow")

@@ -1353,6 +1353,7 @@ def same(plain, spark):
     assert spark.returncode == plain.returncode
 
 
+@pytest.mark.spark
 @pytest.mark.usefixtures("java")
 def test_spark_sample(sample):
     """On Spark the sample gives the same lines and the same summary, and Spark itself prints nothing."""
@@ -1448,6 +1449,7 @@ def test_spark_reads_every_format(matched, tmp_path):
     assert f"skipped in part: 3 messages, the first {files[2]}:{line}: MQRFH2 at ".encode() in done.stderr
 
 
+@pytest.mark.sample(1, rest="process")
 @pytest.mark.parametrize("size", [1, 100, 5000])
 def test_parts_are_reported_like_their_file(run, tmp_path, monkeypatch, size):
     """Invariant: whatever the size of the parts, lines, complaints with their places, and counts are the file's."""
@@ -1491,6 +1493,7 @@ def test_match_parquet(run, tmp_path):
     assert (status, "Parquet" in err) == (2, True)
 
 
+@pytest.mark.spark
 @pytest.mark.usefixtures("java")
 def test_spark_tells_how_far_it_is(tmp_path):
     """On a terminal stderr says how many tasks have ended, from Spark's status tracker, and is wiped at the end."""

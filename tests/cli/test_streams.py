@@ -88,6 +88,7 @@ def _run(folder: Path, name: str, redirected: str = "", **options: Any) -> tuple
     return done.returncode, done.stdout, re.sub(rb", [\d.]+ s", b"", done.stderr)
 
 
+@pytest.mark.sample(2, rest="process")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_nobody_hears_complaints(name: str, folder: Path) -> None:
     """With stderr closed, full or broken the answer and the exit code are those of an open one."""
@@ -97,6 +98,7 @@ def test_nobody_hears_complaints(name: str, folder: Path) -> None:
         assert (status, out) == _run(folder, name, redirected)[:2]
 
 
+@pytest.mark.sample(2, rest="process")
 @pytest.mark.parametrize(
     ("name", "buffered"), [*((name, "") for name in COMMANDS), *((name, "1") for name in ("match", "lint", "--help"))]
 )
@@ -110,6 +112,7 @@ def test_no_place_for_the_answer(name: str, buffered: str, folder: Path) -> None
     assert full == (2, b"", b"mqsel: stdout cannot be written: No space left on device\n")
 
 
+@pytest.mark.sample(1, rest="process")
 @pytest.mark.parametrize("name", ["match", "match -j", "why", "route", "inspect"])
 def test_closed_stdin(name: str, folder: Path) -> None:
     """With stdin closed nothing else is taken for it: what reads it says so, what does not is as ever."""
@@ -120,6 +123,7 @@ def test_closed_stdin(name: str, folder: Path) -> None:
     assert b"mqsel: stdin: Bad file descriptor\n" in _run(folder, name, "- 0<&-")[2]
 
 
+@pytest.mark.process
 def test_all_streams_closed(folder: Path) -> None:
     """With no stream at all a command ends with exit code 2, and workers do not take files for streams."""
     for name in COMMANDS:
@@ -201,6 +205,7 @@ def _interrupt(folder: Path, name: str, entry: str, count: int, rng: random.Rand
     return found
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("entry", ["module", "script"])
 @pytest.mark.usefixtures("script")
 def test_interrupted_at_any_moment(entry: str, folder: Path) -> None:

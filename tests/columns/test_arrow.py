@@ -86,6 +86,7 @@ def assert_same(matcher: mqsel.Matcher, batch: Any, messages: list[dict[str, Any
     assert [None if truth is mqsel.Truth.UNKNOWN else bool(truth) for truth in want] == evaluated.to_pylist()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_rows_of_random_batches(name: str) -> None:
     """Invariant: match_batch(batch) = [matches(row) for row in batch], for random selectors, types, layouts, slices."""

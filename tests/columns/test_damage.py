@@ -428,6 +428,7 @@ def test_offsets_of_messages_that_lie(offsets: tuple[int, ...]) -> None:
     assert (empty.rows, _messages.values(decoder, empty)) == (0, [[]])
 
 
+@pytest.mark.volume
 def test_other_threads_get_their_turn() -> None:
     """A long batch gives the interpreter up to a thread that waits, columns and raw messages alike."""
     batch = pa.record_batch({"n": pa.array([7] * 1_000_000), "m": pa.array([None, 7] * 500_000)})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import os
 import random
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ import oracle
 import pytest
 import strategies
 from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
+from volumes import volume
 
 import mqsel
 from mqsel.columns import _answers
@@ -27,7 +27,7 @@ from batches import BLOCK, FORMS, INDICES, KINDS, Batch, Column, plain, struct_o
 from kernels import batch_of, compiled, truths  # noqa: E402
 
 # 5 presets × 12 readings × this many batches, with four selectors each.
-BATCHES = int(os.environ.get("MQSEL_BATCHES", "3"))
+BATCHES = volume(3, smoke=1)
 
 
 TEXT_FORMS = ("string", "large_string", "string_view", "dictionary")
@@ -36,6 +36,7 @@ TEXT_FORMS = ("string", "large_string", "string_view", "dictionary")
 # ---- random selectors, all vectors -------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_random_batches(name: str, reading: dict[str, str]) -> None:
@@ -73,6 +74,7 @@ LAYOUTS: dict[str, Lay] = {
 }
 
 
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", sorted(path.stem for path in VECTORS_ROOT.glob("*.jsonl")))
 def test_vectors(name: str, layout: str) -> None:
@@ -292,6 +294,7 @@ def text_tests() -> list[tuple[str, Callable[[str], bool]]]:
     return found
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", TEXT_FORMS)
 def test_texts_of_all_lengths(form: str) -> None:
     """Equality, lists, prefixes, suffixes, what is contained and patterns, for texts from 0 to 40 and beyond."""

@@ -6,7 +6,6 @@ Every test asks both ways by name, whatever the set would decide, or asserts wha
 from __future__ import annotations
 
 import gc
-import os
 import random
 import signal
 import threading
@@ -18,6 +17,7 @@ import pytest
 import strategies
 from conftest import VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
 from running import interrupted
+from volumes import volume
 
 import mqsel
 from mqsel import JMS, SelectorSet
@@ -31,7 +31,7 @@ import batches  # noqa: E402 (it needs pyarrow)
 
 ROWS = 6000
 # 5 presets × this many batches, with thirty selectors each.
-BATCHES = int(os.environ.get("MQSEL_BATCHES", "15"))
+BATCHES = volume(15, smoke=3)
 
 
 def index(_rows: int) -> str:
@@ -90,6 +90,7 @@ def test_random(name: str) -> None:
     assert taken > 0 or strategies.DIALECTS[name].text_numbers == "compared"
 
 
+@pytest.mark.volume
 def test_vectors() -> None:
     """The selectors of all vectors and dialects in sets, on batches of the messages of the vectors, with repeats."""
     rng = random.Random("vectors")
@@ -160,7 +161,7 @@ def test_damage() -> None:
     """Invariant: whatever bytes stand in the buffers, both ways give the same, or an error for one row."""
     rng = random.Random("damage")
     errors = 0
-    for _ in range(int(os.environ.get("MQSEL_DAMAGED", "100"))):
+    for _ in range(volume(100, smoke=20)):
         name = rng.choice(("JMS", "IBM_MQ"))
         letters = batches.letters_of(name)
         rows = rng.choice((1, 5, 40, batches.BLOCK + rng.randrange(50), 2100))
@@ -305,6 +306,7 @@ def test_the_set_decides_for_the_index() -> None:
     assert decided(deep, numbers(ROWS)) == "index: an arithmetic expression is nested more than 64 deep"
 
 
+@pytest.mark.volume
 def test_travelled_and_chunked(tmp_path: Any) -> None:
     """Sets that were pickled or opened have kernels of their own; chunks go one by one, their dictionaries differ."""
     selectors = SelectorSet({"a": "s = 'x' AND n > 3", "b": "s LIKE 'y%'", "c": "n = 5 OR s IS NULL"}, dialect=JMS)

@@ -88,6 +88,7 @@ def test_vectors(vector):
                 same(content, framing, step)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("framing", WRITERS)
 def test_cut_at_every_byte(framing):
     """A file cut anywhere is read alike both ways: messages, what is broken, places, what goes out again."""
@@ -107,6 +108,7 @@ def test_texts_in_other_encodings(framing):
     assert [piece[2] for piece in same(b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n"), framing, 2)] == wanted
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("framing", WRITERS)
 def test_borders_of_blocks(framing):
     """Files of several blocks, and messages larger than these, are read whole."""

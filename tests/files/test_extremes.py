@@ -132,6 +132,7 @@ def _selector(rng: random.Random, depth: int = 3) -> str:
     return rng.choice((f"({text})", f"NOT ({text})"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "options", [{}, {"write_statistics": False}, {"store_schema": False, "data_page_version": "2.0"}]
 )

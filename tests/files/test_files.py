@@ -217,6 +217,7 @@ def test_a_broken_paste_does_not_tear_the_next():
         assert (second.message, second.raw in whole) == (message, True)
 
 
+@pytest.mark.volume
 def test_amqsbcg_cut_at_every_byte():
     """A paste cut anywhere gives the messages before the cut, then at most one that is broken."""
     message = mq.encode({"GroupId": b"G" * 24}, {"color": "blue"}, b"data" * 9)
@@ -337,6 +338,7 @@ class Endless(io.RawIOBase):
         return size
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("framing", ["qload", "amqsbcg", "mq"])
 def test_constant_memory(framing):
     """A file of 5 MB is read within half a megabyte of memory."""
@@ -403,6 +405,7 @@ def test_a_paste_without_end(monkeypatch):
         assert peak < 6_000_000
 
 
+@pytest.mark.volume
 def test_long_runs_are_linear():
     """Megabytes of comments, blank lines, digits, escapes or open strings take no more time than they are long."""
     for text in (

@@ -149,6 +149,7 @@ def _checked(path: Path, kind: str | None, jobs: int, expected: list[bytes]) -> 
     assert found.selected == len(expected)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", CONTENTS)
 def test_items(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: Any) -> None:
     """Invariant: items are the messages, as one at a time gives them, and together what `mqsel match` prints.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import os
 import random
 import struct
 import threading
@@ -17,6 +16,7 @@ import oracle
 import pytest
 import strategies
 from conftest import VECTORS_ROOT, dialects_of, json_lines, message_of
+from volumes import volume
 
 import mqsel
 from mqsel.errors import ArgumentError, ProgramError
@@ -32,7 +32,7 @@ from mqsel.sets.set import SelectorSet
 from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
 
 # 5 presets × 12 readings × this many sets of 40 selectors against 12 messages.
-SETS = int(os.environ.get("MQSEL_SETS", "1"))
+SETS = volume(1, smoke=1)
 
 
 def formula(text: str, dialect: Dialect = JMS) -> normal.Formula:
@@ -87,6 +87,7 @@ def wanted(nodes: Sequence[Any], message: oracle.Properties, dialect: Dialect) -
     return [place for place, node in enumerate(nodes) if oracle.evaluate(node, message, dialect) == "TRUE"]
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_it_says_what_the_oracle_says(name: str, reading: dict[str, str]) -> None:
@@ -442,7 +443,7 @@ def test_damaged_buffers_raise_or_answer() -> None:
     parts = [bytes(part) for part in some_index().to_buffers()]
     records: dict[tuple[str, ...], list[Record]] = {}
     refused = 0
-    for _ in range(int(os.environ.get("MQSEL_DAMAGE", "1500"))):
+    for _ in range(volume(1500, smoke=150)):
         broken = [bytearray(part) for part in parts]
         which = rng.choice((0, 1, 2, 2, 2, 2, 2, 2, 3))
         part = broken[which]

@@ -16,6 +16,7 @@ pytest.importorskip("hypothesis")
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volumes import volume
 
 from mqsel.analysis.compare import relation
 from mqsel.analysis.lint import fixed
@@ -46,7 +47,7 @@ _NASTY = st.text(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=volume(300, smoke=60))
 @given(_NASTY, st.sampled_from(["utf-8", "latin-1", "ascii"]))
 def test_writings_decode_what_they_encode(text, encoding):
     """Whatever a writing writes for a text is that text again; what it cannot write it refuses."""
@@ -61,7 +62,7 @@ def test_writings_decode_what_they_encode(text, encoding):
             written.encode(encoding)
 
 
-@settings(max_examples=300)
+@settings(max_examples=volume(300, smoke=60))
 @given(
     st.lists(st.sampled_from(["a", "=", "'x y'", " ", "  ", "AND", "and", "(", ")", "<>", "\n"]), max_size=12),
     st.data(),
@@ -142,6 +143,7 @@ _REASONS = ("it would not be the same", "stands for other things", "use the same
 _OTHERS = ("Consumers.kt", "Consumers.scala", "Orders.java", "changes.mqsc", "arm-full.json")
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.iterdir()))
 def test_lint_on_the_corpus(tmp_path, name):
     """Each selector, with a test that lint takes out again, is written and fixed: the same entries, proved equal."""
@@ -169,6 +171,7 @@ def test_lint_on_the_corpus(tmp_path, name):
         assert fixed(text, again.entries[number].dialect) == text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "crlf"])
 def test_format_on_the_corpus(tmp_path, encoding):
     """Selectors in other layouts, and back in the first: nothing else changes, and the second time nothing at all."""
@@ -255,6 +258,7 @@ _TESTS = st.builds(
 _SELECTORS = st.lists(_TESTS, min_size=1, max_size=4).map(" AND ".join)
 
 
+@pytest.mark.sample(8)
 @settings(max_examples=30, deadline=None)
 @given(st.data(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"]))
 @pytest.mark.parametrize("name", PLACES)
@@ -452,6 +456,7 @@ def test_the_difference_shows_control_characters(tmp_path):
     assert lines[2:] == ["@@ -1,2 +1,2 @@", "-k�\ta=1", "+k�\ta = 1", " c\tb = 2"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_files_are_written_exactly_or_not_at_all(tmp_path, seed):
     """Whatever a file holds: its selectors are written, with nothing else, or refused with a reason."""

@@ -252,6 +252,7 @@ def test_damage_is_one_entry_and_the_rest_is_read(tmp_path):
     ]
 
 
+@pytest.mark.volume
 def test_yaml_of_many_lines(tmp_path):
     """The scanner of YAML counts lines in 16 bits: longer files are read in parts, and have no damage."""
     file = tmp_path / "a.yml"
@@ -284,6 +285,7 @@ _SIGNS = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_any_bytes_end_in_entries_with_places(tmp_path, seed):
     """Damaged files of every kind, read as any kind, are entries: with a selector or a reason, and with a place."""
@@ -331,6 +333,7 @@ _LINES = [
 ]
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("unit", _LINES)
 @pytest.mark.parametrize("name", ["a", "a.kt", "a.java", "a.yml", "a.properties", "a.json"])
 def test_recognition_takes_no_longer(tmp_path, unit, name):
@@ -342,6 +345,7 @@ def test_recognition_takes_no_longer(tmp_path, unit, name):
     assert time.thread_time() - started < 6
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("unit", _UNITS)
 def test_time_grows_with_the_file(tmp_path, unit):
     """Nothing that is repeated takes a reader more than its time."""

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from conftest import shared
+from measured import measured_answers
 from products import reading, selectors
 
 from mqsel.errors import SelectorError
@@ -58,19 +58,16 @@ def _is_accepted(text: str, dialect: Dialect) -> bool:
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_measured_refusals(product: str) -> None:
     """Selectors that the engine refused when they were measured are refused, and the others are accepted."""
-    lines = shared("vectors", "dialects-measured.tsv").read_text(encoding="utf-8").split("\n")
-    head, *rows = [line.split("\t") for line in lines if line and not line.startswith("# ")]
     preset, column = PRODUCTS[product]
     wrong, compared = [], 0
-    for row in rows:
-        text = row[0].encode("latin-1", "backslashreplace").decode("unicode_escape")
+    for text, letter in measured_answers(column):
         if any(part in text for part in NOT_MODELLED.get(product, ())):
             with pytest.raises(SelectorError, match="not modelled"):
                 read_anew(text, PRESETS[preset])
             continue
         compared += 1
-        if (row[head.index(column)] != "P") != _is_accepted(text, PRESETS[preset]):
-            wrong.append(f"{text!r}: the engine answers {row[head.index(column)]}")
+        if (letter != "P") != _is_accepted(text, PRESETS[preset]):
+            wrong.append(f"{text!r}: the engine answers {letter}")
 
     assert compared > 370
     assert not wrong, "\n".join(wrong)
@@ -157,6 +154,7 @@ def _folded(tree: Any) -> Any:
     return tree
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_random_texts(product: str) -> None:
     """The second reading accepts the same random texts and reads the same trees; written, they are read again."""

@@ -54,6 +54,7 @@ def test_vectors(path: str) -> None:
             assert_same(text, dialect, width)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", LETTERS)
 def test_random_selectors(name: str) -> None:
     """Invariant: of every selector the layout is the same tree and program, and its own layout."""

@@ -123,6 +123,7 @@ def compiling() -> dict[str, list[int]]:
     return counted
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", GROWING)
 def test_compiling_grows_with_the_length(name: str, compiling: dict[str, list[int]]) -> None:
     """Eight times the terms and the depth are at most ten times the lines run: nothing walks what it has walked."""

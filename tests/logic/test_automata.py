@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 
 import oracle
 import pytest
+from volumes import volume
 
 from mqsel.language.pattern import segments
 from mqsel.logic import sets
@@ -15,7 +15,7 @@ from mqsel.logic.sets import Pattern, Texts
 from mqsel.logic.solver import automata
 from mqsel.logic.solver.automata import ALL_STRINGS, MAX_STEPS, UndecidedError
 
-MEETINGS = int(os.environ.get("MQSEL_MEETINGS", "500"))
+MEETINGS = volume(500, smoke=100)
 TEXTS = ["".join(one) for size in range(6) for one in itertools.product("abz%", repeat=size)]
 
 
@@ -153,6 +153,7 @@ def test_the_alphabet_is_never_used_up() -> None:
     assert text is not None and len(text) == 1 and not 0x20 <= ord(text) < 0x180
 
 
+@pytest.mark.volume
 def test_work_has_an_end() -> None:
     """Many patterns, or long ones, are decided or given up after so many moves: a thousand took six minutes."""
     many = frozenset(like(f"%{number}%") for number in range(1000))

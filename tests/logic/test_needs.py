@@ -18,6 +18,7 @@ from mqsel.logic.normal import ALL_PARTS, normal, true_of
 PAIRS = 400  # of each preset
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_a_message_that_makes_a_formula_true_has_what_it_needs(name: str) -> None:
     """Invariant: of TRUE, FALSE, ERR and MISMATCH alike; and what one operand of an OR needs."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from conftest import shown
 from running import INT64_MAX, JMS, WRAPPERS, Color, Pair, same
+from volumes import volume
 
 import mqsel
 from mqsel.errors import ArgumentError, PropertyTypeError
@@ -305,7 +306,7 @@ def test_record_round_trip() -> None:
         lambda kind: st.tuples(st.just(kind), st.none() | typed[kind], st.booleans())
     )
 
-    @hypothesis.settings(deadline=None, max_examples=300)
+    @hypothesis.settings(deadline=None, max_examples=volume(300, smoke=40))
     @hypothesis.given(st.lists(position, max_size=6))
     def check(positions: list[tuple[str, Any, bool]]) -> None:
         schema = [(f"p{n}", kind if declared else None) for n, (kind, _, declared) in enumerate(positions)]

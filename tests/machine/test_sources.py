@@ -475,6 +475,7 @@ def test_only_what_decides_is_fetched(name: str, optimize: bool) -> None:
         assert {asked.removeprefix("usr.") for asked in message.asked} <= noting.read, (text, properties)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", JMS_PRESETS)
 def test_alternatives_over_one_property(name: str) -> None:
     """Invariant: many alternatives over one property give what the oracle gives, in and before what may be ERR."""

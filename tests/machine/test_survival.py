@@ -452,6 +452,7 @@ def attempt(call, *arguments):
 """
 
 
+@pytest.mark.sample(8, rest="process")
 @pytest.mark.parametrize("script", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_messages_do_not_crash(script: str) -> None:
     """Whatever a message does while it is read, there is an answer or an exception, and the process lives."""

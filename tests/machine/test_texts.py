@@ -9,6 +9,7 @@ import time
 
 import pytest
 from running import JMS, truth
+from volumes import volume
 
 import mqsel
 
@@ -98,7 +99,7 @@ def test_like_of_any_strings() -> None:
     letters = st.sampled_from([*"ab%_!'", "é", "š", "€", "\U0001f600", "\U00010061", "\ud800", "\0", "\n"])
     piece = st.lists(letters, max_size=8).map("".join)
 
-    @hypothesis.settings(deadline=None, max_examples=1500)
+    @hypothesis.settings(deadline=None, max_examples=volume(1500, smoke=150))
     @hypothesis.given(
         piece,
         piece,

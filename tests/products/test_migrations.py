@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from migrating import condition, decision, messages
 from products import engines
 from products.typed import BROKERS, KINDS, is_sent
+from volumes import volume
 
 import mqsel
 from mqsel.analysis.compare.canonical import canonical, names_of, view
@@ -18,7 +18,7 @@ from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES
 
-COUNT = int(os.environ.get("MQSEL_TRANSLATIONS", "150"))  # of each engine
+COUNT = volume(150, smoke=150)  # of each engine
 SOURCES = ("JMS", "TIBCO_EMS", "IBM_MQ")
 UNPROVED = Migrated("not decided")
 # What adapters of engines have of a message that lacks it: such messages are left out.

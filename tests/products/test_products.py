@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from conftest import shared
+from measured import measured_answers
 from products import engines, selectors
 from products.answers import Properties, answer
 from products.ours import NOT_MODELLED, our_answer
@@ -45,21 +45,13 @@ LEFT_OUT = {
 }
 
 
-def _measured(product: str) -> list[tuple[str, str]]:
-    """Return the measured selectors, each with what the engine returned."""
-    lines = shared("vectors", "dialects-measured.tsv").read_text(encoding="utf-8").split("\n")
-    head, *rows = [line.split("\t") for line in lines if line and not line.startswith("# ")]
-    column = head.index(COLUMNS[product])
-    return [(row[0].encode("latin-1", "backslashreplace").decode("unicode_escape"), row[column]) for row in rows]
-
-
 @pytest.mark.parametrize("ours", [False, True], ids=["reading", "mqsel"])
 @pytest.mark.parametrize("product", COLUMNS)
 def test_measured_answers(product: str, ours: bool) -> None:
     """Each measured selector has the answer that the engine returned; at most one in a hundred is not modelled."""
     message = MEASURED if product.startswith("rabbitmq") else {**MEASURED, **NOT_SENT}
     wrong, compared, not_modelled = [], 0, 0
-    for text, wanted in _measured(product):
+    for text, wanted in measured_answers(COLUMNS[product]):
         if not any(part in text for part in LEFT_OUT.get(product, ())):
             compared += 1
             returned = (our_answer if ours else answer)(product, text, message)
@@ -129,6 +121,7 @@ def test_engines_on_changed_texts(product: str) -> None:
     _compare(product, random.Random(f"changed {product}"), 5_000, kind="changed")
 
 
+@pytest.mark.brokers
 def test_sample_of_artemis() -> None:
     """Likewise a few hundred by Artemis's engine, wherever there are Java, Maven and a network."""
     _compare("artemis", random.Random("a sample"), 300)

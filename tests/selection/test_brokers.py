@@ -136,6 +136,7 @@ def _compare(class_path: str, broker: str, selectors: list[str], messages: list[
     return named
 
 
+@pytest.mark.brokers
 @pytest.mark.parametrize("broker", brokers.BROKERS)
 def test_a_sample(class_path: str, broker: str, tmp_path: Path) -> None:
     """Forty selectors over eighty messages: what differs from Topic is a departure that has a name."""
@@ -174,6 +175,7 @@ HAND = {
 }
 
 
+@pytest.mark.brokers
 @pytest.mark.parametrize("broker", brokers.BROKERS)
 def test_by_hand(class_path: str, broker: str, tmp_path: Path) -> None:
     """Header fields, each departure that is met most, and two that are no matter of the language."""
@@ -196,6 +198,7 @@ def test_by_hand(class_path: str, broker: str, tmp_path: Path) -> None:
     assert dict(zip(HAND, ours, strict=True)) == {text: row[3] for text, row in HAND.items()}
 
 
+@pytest.mark.brokers
 def test_a_selector_that_fails_fails_the_publisher(class_path: str, tmp_path: Path) -> None:
     """In ActiveMQ Classic an exception in one subscriber's selector reaches the publisher; in Artemis nobody."""
     messages: list[Properties] = [{"a": ("string", "x")}]

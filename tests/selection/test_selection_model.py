@@ -12,6 +12,7 @@ pytest.importorskip("hypothesis")
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from volumes import volume
 
 import mqsel
 from mqsel import errors
@@ -232,4 +233,4 @@ class TopicModel(RuleBasedStateMachine):
 
 TestQueueModel = QueueModel.TestCase
 TestTopicModel = TopicModel.TestCase
-TestQueueModel.settings = TestTopicModel.settings = settings(max_examples=100, stateful_step_count=50)
+TestQueueModel.settings = TestTopicModel.settings = settings(max_examples=volume(100, smoke=15), stateful_step_count=50)

@@ -1,7 +1,7 @@
 """Real clusters on this machine: every way that ships mqsel to workers without it, and what is said where it lacks.
 
 Drivers, masters and workers are processes of their own, see cluster_jobs; each stands in a session that is killed as a
-whole, and in a folder that is removed, whatever happens. ``MQSEL_CLUSTER=full`` counts 1,000,000 messages instead of
+whole, and in a folder that is removed, whatever happens. ``--volume 10`` counts 1,000,000 messages instead of
 100,000, tries the ways that CI leaves out, and gives Spark Connect executors of its own.
 """
 
@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from running import OWN_PORT, SPARK_JAVA, keep_classes
+from volumes import is_release
 
 import mqsel
 from mqsel.machine.program import BUILD, VERSION
@@ -35,7 +36,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 pytestmark = pytest.mark.cluster
 
-FULL = os.environ.get("MQSEL_CLUSTER") == "full"
+FULL = is_release()
 NUMBER = 1_000_000 if FULL else 100_000
 SECONDS = 480  # for a process; the slowest takes a tenth of it on two idle cores
 CONF = {
@@ -288,7 +289,7 @@ def _line(log: Path, text: str) -> str:
 def test_all_strategies_on_a_standalone_cluster(kit: Kit, master: str, tmp_path: Path, way: str) -> None:
     """Native, Arrow and RDD select the same, as many as Python counts, on two workers that have no mqsel themselves."""
     if way != "packed" and not FULL:
-        pytest.skip("this way is tried with MQSEL_CLUSTER=full")
+        pytest.skip("this way is tried at --volume 10")
     conf: dict[str, Any] = {
         "packed": {"spark.archives": f"{kit.environment}#env", "spark.pyspark.python": "./env/bin/python"},
         "archive": {"spark.archives": f"{kit.package}#mqsel", "spark.pyspark.python": kit.bare},

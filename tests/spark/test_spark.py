@@ -20,6 +20,8 @@ from mqsel.formats import mq
 from mqsel.machine.program import FORMAT_VERSION, VERSION
 from mqsel.values import Int32
 
+pytestmark = pytest.mark.smoke  # the one small session of the default run
+
 NAMES = ("number", "color", "weight", "price", "fragile", "token")
 SELECTOR = "color = 'red' AND weight > 50 AND (price < 5 OR fragile) OR token = \"0x0102\" AND color LIKE '%e%'"
 COUNT, PARTITIONS = 20_000, 8

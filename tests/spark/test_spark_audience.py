@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 import strategies
 from frames import drawn, frame_of
 from strategies import JMS_PRESETS
+from volumes import volume
 
 import mqsel
 from mqsel import errors
@@ -105,7 +105,7 @@ def test_profile_set(spark: Any) -> None:
     assert profile_set({}, frame).outcomes == ()
 
 
-PAIRS = int(os.environ.get("MQSEL_SPARK_PAIRS", "12000"))
+PAIRS = volume(12_000, smoke=12_000)
 MIXED = ("int32", "float64", "string", "boolean")  # of a property whose type each row says
 BROKEN = (b"\xff", b"caf\xe9", b"a\xed\xa0\x80", b"\xf0\x9f\x98x", b"\xc3")
 MEMBERS = {"int32": "integer", "float64": "double", "string": "string", "boolean": "boolean"}

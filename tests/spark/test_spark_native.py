@@ -1,14 +1,13 @@
 """Invariant: over rows of a DataFrame, the native strategy = the Arrow strategy = the machine, in three values.
 
 Many selectors run over one DataFrame, so that a Spark job judges thousands of pairs. What is not equal is printed with
-the selector, the row and the Catalyst text. MQSEL_SPARK_PAIRS=100000 is the record; CI takes fewer.
+the selector, the row and the Catalyst text. `--volume 10` takes ten times as many pairs as CI.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import os
 import random
 import warnings
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ import strategies
 from conftest import SHARED, VECTORS_ROOT, dialects_of, fits_arrow, json_lines, message_of
 from frames import SELECTORS, drawn, frame_of
 from strategies import JMS_PRESETS
+from volumes import is_release, volume
 
 import mqsel
 from mqsel import ACTIVEMQ, ARTEMIS, QPID_BROKER_J, RABBITMQ_JMS, errors
@@ -29,8 +29,8 @@ pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
 
 from mqsel.spark import Plan, plan
 
-PAIRS = int(os.environ.get("MQSEL_SPARK_PAIRS", "12000"))
-RECORD = PAIRS >= 100_000
+PAIRS = volume(12_000, smoke=12_000)
+RECORD = is_release()
 SAMPLED = 6  # one group of vectors in so many takes the Arrow strategy in CI
 TRUTHS = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}
 
