@@ -72,7 +72,6 @@ LOOPS = (
     "files._splitters",
     "files._exports",
     "files._sifter",
-    "files._listing",
     "analysis.explain._tally",
     "_messages",
 )

@@ -98,10 +98,10 @@ class MqselError(Exception):
         place = self._place()
         if self.reason is not None:
             place.append(str(self.reason))
-        first = self.message + (f" [{'; '.join(place)}]" if place else "")
+        first = visible(self.message) + (f" [{'; '.join(place)}]" if place else "")
         lines = [first, *self._picture(width)]
         if self.hint:
-            lines.append(f"  hint: {self.hint}")
+            lines.append(f"  hint: {visible(self.hint)}")
         return "\n".join(lines)
 
 
@@ -356,6 +356,8 @@ def _reach(text: str, start: int, stop: int, limit: int) -> int:
 
 def visible(text: str) -> str:
     """Show what a terminal cannot as what it can."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
 
 

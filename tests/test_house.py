@@ -66,7 +66,7 @@ INSIDE = {
     " lint.contracts lint lint.__init__ explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters _exports arrays amqsbcg qload framings rows _footer extremes parquet"
-    " parts _text _sifter run.work listing _listing inspection judgement selectors run.tasks run.workers run"
+    " parts _text _sifter run.work listing inspection judgement selectors run.tasks run.workers run"
     " run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
@@ -75,8 +75,8 @@ INSIDE = {
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
     " source __init__",
     "explorer": "blocks session server __init__",
-    "cli": "configuration arguments rules report baseline queues run selectors page review choice rewriting changes"
-    " match why route lint check format explain inspect diff audit contract migrate explore test completion __init__",
+    "cli": "configuration arguments rules output report baseline queues run selectors page review choice rewriting"
+    " changes match why route lint check format explain inspect diff audit contract migrate explore test completion __init__",
 }
 WITH_SOURCES = pytest.mark.skipif(
     not (PACKAGE / "machine" / "_vm.pyx").exists(), reason="the sources of what is compiled are in no wheel"
@@ -148,6 +148,45 @@ def test_dialects_end_at_the_front_end() -> None:
 
     assert len(files) > 40
     assert [path.name for path in files if asks.search(path.read_text(encoding="utf-8"))] == []
+
+
+# Who besides the writers names a stream or writes JSON, and what.
+WRITERS = {
+    "cli.output": "the writers of text and JSON",
+    "formats.jsonl": "json_text, and lines that are read",
+    "cli.__init__": "the streams of the process, which it replaces; help, which has no text of others",
+    "cli.report": "whether streams are terminals; the bar of rich",
+    "cli.arguments": "whether stdin is a terminal",
+    "cli.queues": "whether a password can be asked for",
+    "cli.run": "whether stdout is a terminal",
+    "cli.lint": "the stream that findings go to",
+    "cli.selectors": "whether stderr is a terminal",
+    "files.run.workers": "the streams that a worker gives up",
+    "machine.sections": "the head of a set's file",
+    "index._index": "the head of an index",
+    "index.computed": "a key",
+    "spark": "options for executors",
+}
+_WRITES = re.compile(r"\bprint\(|\bsys\.(?:__)?std(?:out|err)|\bos\.write\(|\bdumps?\(|JSONEncoder|\bjson\.dump")
+
+
+@WITH_SOURCES
+def test_two_writers() -> None:
+    """No module prints or writes JSON but the two writers, and those of which the list says what."""
+    found = set()
+    for path in PACKAGE.rglob("*.py*"):
+        if path.suffix not in (".py", ".pyx"):
+            continue
+        # Names of other functions, text of others in a comment, and pickles are none of it.
+        text = re.sub(
+            r"``.*?``|`.*?`|\b(?:cloud)?pickle\.dumps|_dumps\(|#.*|\"json\.dumps.*",
+            "",
+            path.read_text(encoding="utf-8"),
+        )
+        if _WRITES.search(text):
+            found.add("spark" if _module(path).startswith("spark.") else _module(path))
+
+    assert found == {*WRITERS}
 
 
 def test_no_locks_that_instances_share() -> None:

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from mqsel import _interrupt
 from mqsel.cli.arguments import Help
-from mqsel.cli.report import choose_color, complain
+from mqsel.cli.output import choose_color, complain
 from mqsel.errors import MqselError, shortened
 from mqsel.machine.program import BUILD
 
