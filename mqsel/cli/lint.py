@@ -21,7 +21,7 @@ from mqsel.cli.output import print_exact, print_json, print_text, say, width_of
 from mqsel.cli.rewriting import DIFF, WRITE, RewriteOutcome, rewrite
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import caret, carets
+from mqsel.errors import caret, carets, nameable
 from mqsel.inventory import Entry
 from mqsel.inventory.edit import FileEdit, replacement
 from mqsel.inventory.known import findings_of
@@ -202,7 +202,8 @@ def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
 def place(one: Given, span: tuple[int, int]) -> dict[str, Any]:
     """Return where a span of a selector is, for JSON."""
     line, column, *_ = one.region(span)
-    known = {} if one.entry is None else {name: getattr(one.entry, name) for name in ("key", "kind", "file")}
+    entry = one.entry
+    known = {} if entry is None else {"key": entry.key, "kind": entry.kind, "file": nameable(entry.file)}
     return {"where": one.where, **known, "line": line, "column": column, "selector": one.text}
 
 
@@ -276,7 +277,7 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
 def _of_file(file: str) -> dict[str, Any]:
     """Return where a file is: an address, or a path as it was given: code hosts begin at the repository's root."""
     if "://" in file:
-        return {"uri": quote(file, safe="/:?&=%@+")}
+        return {"uri": quote(nameable(file), safe="/:?&=%@+", errors="surrogatepass")}
     path = Path(file)
     return {"uri": path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))}
 

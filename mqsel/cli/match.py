@@ -23,6 +23,7 @@ from mqsel.cli.arguments import (
 from mqsel.cli.output import flush, line_bytes, print_data, print_json, print_text, say
 from mqsel.cli.report import Report, say_answers
 from mqsel.cli.run import add_ways, run
+from mqsel.errors import nameable
 from mqsel.files.framings import FORMATS, counted, shown
 from mqsel.files.run.work import Ask, Match, Tally, everything
 from mqsel.formats.jsonl import in_json
@@ -146,7 +147,7 @@ class _Lines(MatchReport):
             return super().take(name, kind, record)
         for place, message in record:
             read = everything("json" if kind == "parquet" else kind, message, dict(self.asked.types))
-            print_json({"file": name, counted(name, kind): place, "message": in_json(read)})
+            print_json({"file": nameable(name), counted(name, kind): place, "message": in_json(read)})
         return None
 
     def conclude(self) -> None:

@@ -16,7 +16,7 @@ from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, is_mess
 from mqsel.cli.configuration import Configuration, configured
 from mqsel.cli.output import complain, print_json, print_text, say, width_of
 from mqsel.cli.report import progress
-from mqsel.errors import FileError, MqselError, SelectorError, caret, shortened
+from mqsel.errors import FileError, MqselError, SelectorError, caret, nameable, shortened
 from mqsel.files.framings import shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
@@ -377,4 +377,4 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _in_json(entry: Entry) -> dict[str, object]:
     names = [*_SHOWN] if entry.selector is not None else ["reason" if one == "selector" else one for one in _SHOWN]
-    return {name: getattr(entry, name) for name in names}
+    return {**{name: getattr(entry, name) for name in names}, "file": nameable(entry.file)}

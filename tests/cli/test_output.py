@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from mqsel import cli
+from mqsel.errors import FileError, PropertyTypeError, nameable
+from mqsel.files.wordings import unreadable
 
 # ESC, OSC 8, CR, BS, DEL, C1; turns of direction, characters without width, ends of lines, tags, half a pair.
 CONTROLS = "a\x1b[2K\x1b[1A\x1b]8;;x\x07y\x1b]8;;\x07\r\b\x7f\x9b31mb"
@@ -143,3 +145,45 @@ def test_nothing_is_obeyed(monkeypatch: pytest.MonkeyPatch, hostile: str, encodi
                 # Selectors in files have U+FFFD for half a pair.
                 wanted = hostile, hostile.replace("\udcff", "\ufffd")
                 assert any(each in text for one in found for text in strings(one) for each in wanted), argv
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("ftp://ann:secretpw@127.0.0.1:9/k", "ftp://…@127.0.0.1:9/k"),
+        ("s3://KEY:sec/ret@bucket/k", "s3://…@bucket/k"),
+        ("amqp://ann:p@ss@host/q", "amqp://…@host/q"),
+        ("http://host:80/a@b", "http://host:80/a@b"),
+        ("s3://bucket/a:b@c", "s3://bucket/a:b@c"),
+        ("https://h/f?sv=1&sig=s%3D&X-Amz-Signature=ab&b=2", "https://h/f?sv=1&sig=…&X-Amz-Signature=…&b=2"),
+        ("a:b@c.jsonl", "a:b@c.jsonl"),
+    ],
+)
+def test_passwords_are_not_shown(name: str, wanted: str) -> None:
+    """An address is shown without its password or signature, in every error about it; other names stay as they are."""
+    assert wanted == nameable(name)
+    for error in (
+        FileError("x", path=name),
+        unreadable(name, ValueError(f"cannot open {name}")),
+        PropertyTypeError("x"),
+    ):
+        error.path = name
+        assert not any(secret in str(error) for secret in ("secretpw", "sec/ret", "p@ss", "s%3D", "=ab"))
+
+
+def test_commands_show_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands name an address that they cannot read without its password."""
+    for argv in (
+        ["match", "a = 1"],
+        ["match", "-l", "a = 1"],
+        ["selectors"],
+        ["check"],
+        ["lint", "--json"],
+        ["lint", "--sarif"],
+        ["audit"],
+        ["route", "--count", "none"],
+        ["explain", "a = 1"],
+    ):
+        _, out, err = streams(monkeypatch, "utf-8", [*argv, "nosuch://ann:secretpw@127.0.0.1:9/k?sig=abcdef"])
+        assert "secretpw" not in out + err, argv
+        assert "abcdef" not in out + err, argv

@@ -13,11 +13,10 @@ from itertools import compress, count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError, nameable
 from mqsel.files._sifter import Sifter
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, counted, each, taken_apart
-from mqsel.files.opening import nameable
 from mqsel.files.parts import FilePart, units
 from mqsel.formats.jsonl import json_text, typed
 from mqsel.language.dialect import Dialect, core_of
