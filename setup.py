@@ -73,7 +73,6 @@ LOOPS = (
     "files._splitters",
     "files._exports",
     "files._sifter",
-    "files._listing",
     "analysis.explain._tally",
     "_messages",
 )

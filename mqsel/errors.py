@@ -98,10 +98,10 @@ class MqselError(Exception):
         place = self._place()
         if self.reason is not None:
             place.append(str(self.reason))
-        first = self.message + (f" [{'; '.join(place)}]" if place else "")
+        first = visible(self.message) + (f" [{'; '.join(place)}]" if place else "")
         lines = [first, *self._picture(width)]
         if self.hint:
-            lines.append(f"  hint: {self.hint}")
+            lines.append(f"  hint: {visible(self.hint)}")
         return "\n".join(lines)
 
 
@@ -214,7 +214,7 @@ class PropertyTypeError(MqselError, TypeError):
         self.index = index
 
     def _place(self) -> list[str]:
-        place = [visible(self.path)] if self.path else []
+        place = [visible(nameable(self.path))] if self.path else []
         return place if self.index is None else [*place, f"record {self.index}"]
 
 
@@ -276,7 +276,8 @@ class FileError(DecodeError):
 
     def _place(self) -> list[str]:
         place = f"byte {self.offset}" if self.line is None else f"line {self.line}"
-        return [visible(self.path) if self.is_whole else f"{visible(self.path)}, {place}"]
+        name = visible(nameable(self.path))
+        return [name if self.is_whole else f"{name}, {place}"]
 
 
 class QueueError(FileError):
@@ -356,6 +357,8 @@ def _reach(text: str, start: int, stop: int, limit: int) -> int:
 
 def visible(text: str) -> str:
     """Show what a terminal cannot as what it can."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
 
 
@@ -424,6 +427,36 @@ def quoted(text: str) -> str:
     if len(shown) > 40:
         shown = f"{shown[:38]}…{mark}" if shown.endswith(mark or " ") else f"{shown[:39]}…"
     return shown if mark else f"'{shown}'"
+
+
+_SECRET = ("sig", "token", "pass", "pwd", "secret", "key", "credential")  # in names of fields of a query
+
+
+def _secrets(name: str) -> list[str]:
+    """Return the parts of an address that open the file for whoever sees them: user and password, signatures."""
+    _, is_address, rest = name.partition("://")
+    if not is_address:
+        return []
+    place, _, query = rest.partition("?")
+    user, at, _ = place.rpartition("@")
+    secret = user.partition("/")[0].partition(":")[2]
+    # An @ after a port is part of a path, as in http://host:80/a@b; a password may have a slash that should be escaped.
+    has_password = bool(at and secret) and not (secret.isdecimal() and "/" in user)
+    fields = [field.partition("=")[::2] for field in query.split("&")]
+    signed = [value for word, value in fields if value and any(one in word.lower() for one in _SECRET)]
+    return [user, user.partition(":")[2]] * has_password + signed
+
+
+def nameable(name: str, text: str | None = None) -> str:
+    """Return a name as errors and logs show it: an address without its password, and without a signature.
+
+    Args:
+        text: by default the name; or what a library says of it, from which the same is left out.
+    """
+    text = name if text is None else text
+    for secret in _secrets(name):
+        text = text.replace(secret, "…")
+    return text
 
 
 def type_name(value: object) -> str:

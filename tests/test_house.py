@@ -57,6 +57,42 @@ def test_dialects_end_at_the_front_end() -> None:
     assert [path.name for path in files if asks.search(path.read_text(encoding="utf-8"))] == []
 
 
+# Who besides the writers names a stream or writes JSON, and what.
+WRITERS = {
+    "cli.output": "the writers of text and JSON",
+    "formats.jsonl": "json_text, and lines that are read",
+    "cli.__init__": "the streams of the process, which it replaces; help, which has no text of others",
+    "cli.report": "whether streams are terminals; the bar of rich",
+    "cli.arguments": "whether stdin is a terminal",
+    "cli.queues": "whether a password can be asked for",
+    "cli.run": "whether stdout is a terminal",
+    "cli.lint": "the stream that findings go to",
+    "cli.selectors": "whether stderr is a terminal",
+    "files.run.workers": "the streams that a worker gives up",
+    "machine.sections": "the head of a set's file",
+    "index._index": "the head of an index",
+    "index.computed": "a key",
+    "spark": "options for executors",
+}
+# Pickles, another function, comments, code that is quoted or shown to people.
+_NO_WRITES = re.compile(r"`[^`\n]*`|\b(?:cloud)?pickle\.dumps|_dumps\(|#.*|\"json\.dumps.*")
+_WRITES = re.compile(r"\bprint\(|\bsys\.(?:__)?std(?:out|err)|\bos\.write\(|\bdumps?\(|JSONEncoder|\bjson\.dump")
+
+
+@WITH_SOURCES
+def test_two_writers() -> None:
+    """No module prints or writes JSON but the two writers, and those of which the list says what."""
+    found = set()
+    for path in PACKAGE.rglob("*.py*"):
+        if path.suffix not in (".py", ".pyx"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        if _WRITES.search(_NO_WRITES.sub("", text)):
+            found.add("spark" if _module(path).startswith("spark.") else _module(path))
+
+    assert found == {*WRITERS}
+
+
 def test_no_locks_that_instances_share() -> None:
     """No cached_property: before Python 3.12 all instances share its lock, which an interruption may leave taken."""
     texts = {path.name: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py*") if path.suffix != ".pyc"}

@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mqsel.cli.configuration import configured
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, quoted, shortened
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, nameable, quoted, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
-from mqsel.files.opening import is_queue, nameable, unfolded
+from mqsel.files.opening import is_queue, unfolded
 from mqsel.formats.jsonl import object_from_json
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import PRESETS, Dialect, as_dialect

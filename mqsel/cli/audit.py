@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from mqsel.analysis.compare.gaps import Gap
 from mqsel.analysis.compare.writing import EVERY
 from mqsel.analysis.explain import in_words
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
-from mqsel.cli.report import complain, folded, print_json, say, width_of
+from mqsel.cli.output import complain, print_json, print_text, say
 from mqsel.cli.selectors import NONE_FOUND, Given, add_inventory, complain_of, keyed
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import IBM_MQ
@@ -76,9 +75,8 @@ def _audit(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(_in_json(found))
     else:
-        width = width_of(sys.stdout)
         for line in [*_lines(found, read), *_of_destinations(found, gaps)]:
-            print(folded(line, width, " " * 10))
+            print_text(line, indent=" " * 10)
     for key, refused in found.invalid:
         complain_of(read[key], refused, key)
     say(_summary(found))

@@ -12,8 +12,9 @@ from collections import Counter
 from pathlib import Path
 
 from mqsel.cli.configuration import has_folder, relative_to
-from mqsel.cli.report import write_file
+from mqsel.cli.output import write_file
 from mqsel.errors import MqselError, SelectorError, shortened
+from mqsel.formats.jsonl import json_text
 from mqsel.language.dialect import Dialect
 from mqsel.language.layout import ONE_LINE, laid_out
 from mqsel.language.selector import read_selector
@@ -69,4 +70,4 @@ def write(path: str, known: Known) -> None:
     files: dict[str, dict[str, dict[str, int]]] = {}
     for file, selector in sorted(known):
         files.setdefault(file, {})[selector] = dict(sorted(known[file, selector].items()))
-    write_file(path, [json.dumps({"mqsel baseline": _FORMAT, "files": files}, indent=1)])
+    write_file(path, [json_text({"mqsel baseline": _FORMAT, "files": files}, indent=1, is_ascii=True)])

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from mqsel.analysis.compare import Known, taken
 from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_change
 from mqsel.cli.arguments import contract_of, types_of
-from mqsel.cli.report import Report, fitted, folded, print_json, say, width_of
+from mqsel.cli.output import print_json, print_text, say
+from mqsel.cli.report import Report
 from mqsel.cli.run import run
 from mqsel.cli.selectors import Given, complain_of
-from mqsel.errors import MqselError, SelectorError, visible
+from mqsel.errors import MqselError, SelectorError
 from mqsel.files.framings import FORMATS, place_of
 from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, everything
 from mqsel.formats.jsonl import in_json, object_from_json
@@ -112,8 +112,7 @@ def _show(key: str, change: SelectionChange, *, as_json: bool) -> None:
         print_json({**({"key": key} if key else {}), **found})
         return
     if key:
-        print(fitted(visible(f"{key}: {change.gained.messages:,} gained, {change.lost.messages:,} lost")))
+        print_text(f"{key}: {change.gained.messages:,} gained, {change.lost.messages:,} lost", is_cut=True)
     for word, side in sides.items():
         for line in side.lines(word):
-            is_selector = line.startswith("exactly")
-            print(folded(visible(line), width_of(sys.stdout)) if is_selector else fitted(visible(line)))
+            print_text(line, indent="    ", is_cut=not line.startswith("exactly"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,9 +10,9 @@ from mqsel.analysis.lint import lint
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.choice import RuleChoice
 from mqsel.cli.lint import in_json, place
-from mqsel.cli.report import colored, complain, folded, print_json, width_of
+from mqsel.cli.output import complain, print_json, print_text
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, configuration_of, given
-from mqsel.errors import SelectorError, visible
+from mqsel.errors import SelectorError
 from mqsel.inventory.known import error_of, is_checked
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
@@ -38,7 +37,6 @@ def add(commands: Commands) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    width = width_of(sys.stdout)
     choice = RuleChoice(configuration_of(arguments))
     found = given(arguments)
     invalid = unknown = 0
@@ -55,9 +53,9 @@ def _check(arguments: argparse.Namespace) -> int:
             answer = _unknown(one) if one.reason else _read(one, choice)
             if not arguments.json:
                 if is_many:
-                    print(f"{one.where}: {visible(one.text)}")
+                    print_text(f"{one.where}: {one.text}")
                 for line in _lines(answer):
-                    print(colored(folded(f"  {line}" if is_many else line, width, " " * 12), sys.stdout))
+                    print_text(f"  {line}" if is_many else line, indent=" " * 12, is_colored=True)
         if arguments.json:
             print_json({**place(one, (0, 0)), **answer})
     if is_many and not arguments.json:

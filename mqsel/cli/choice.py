@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from mqsel.analysis.lint import RULES, Finding
 from mqsel.cli import baseline
 from mqsel.cli.configuration import Configuration, known_rules
-from mqsel.cli.report import complain
+from mqsel.cli.output import complain
 from mqsel.cli.selectors import Given
 from mqsel.errors import MqselError
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mqsel.cli.arguments import Commands, command
+from mqsel.cli.output import print_exact
 from mqsel.language.dialect import PRESETS
 
 _EXAMPLES = """\
@@ -48,7 +49,8 @@ _TEXT = "print what a shell needs to complete commands and options"
 
 def _completion(arguments: argparse.Namespace, commands: Commands) -> int:
     texts = {one.dest: one.help or "" for one in commands._choices_actions}  # noqa: SLF001 (argparse has no other way)
-    print(_SHELLS[arguments.shell]({name: (texts[name], [*_options(one)]) for name, one in commands.choices.items()}))
+    known = {name: (texts[name], [*_options(one)]) for name, one in commands.choices.items()}
+    print_exact(_SHELLS[arguments.shell](known))
     return 0
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import functools
-import json
-from typing import Any
 
 from mqsel.analysis.compare.contract import Observed
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, list_formats, types_of
-from mqsel.cli.report import CountReport, complain, print_json, say
+from mqsel.cli.output import complain, print_json, say
+from mqsel.cli.report import CountReport
 from mqsel.cli.run import add_ways, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Ask, Describe
@@ -53,18 +51,6 @@ def _contract(arguments: argparse.Namespace) -> int:
         complain("there is no message: expected those that the contract is to describe")
     if total.messages:
         found = total.contract(values=not arguments.no_values).as_dict()
-        if arguments.json:
-            print_json(found)
-        else:
-            print(_in_lines(found))
+        print_json(found, lines_of="" if arguments.json else "properties")
     say(f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.skipped:,} skipped, {desk.seconds:.2f} s")
     return 2 if desk.trouble or not total.messages else 0
-
-
-def _in_lines(found: dict[str, Any]) -> str:
-    """Write a contract with a line for each property."""
-    dumped = functools.partial(json.dumps, ensure_ascii=False)
-    lines = [f"    {dumped(name)}: {dumped(one)}" for name, one in found.pop("properties").items()]
-    rest = [f"  {dumped(name)}: {dumped(one)}" for name, one in found.items()]
-    inner = "{\n" + ",\n".join(lines) + "\n  }" if lines else "{}"
-    return "{\n" + ",\n".join([f'  "properties": {inner}', *rest]) + "\n}"

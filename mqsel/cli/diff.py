@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +12,7 @@ from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_format, add_given, command, contract_of, dialect_of
 from mqsel.cli.changes import over_files
-from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of, write_file
+from mqsel.cli.output import complain, print_json, print_text, say, write_file
 from mqsel.cli.review import ReviewRow, reviewed
 from mqsel.cli.run import add_ways
 from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files
@@ -206,7 +205,7 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
     if arguments.html is not None:
         write_file(arguments.html, page.html(title, reviewed(rows, contract)))
     for line in page.markdown(title, reviewed(rows, contract)) if arguments.markdown else ():
-        print(line)
+        print_text(line)
     if not arguments.json:
         say(f"{len(first):,} and {len(second):,} selectors, {equal:,} of them equal")
     return status
@@ -236,7 +235,7 @@ def _only(key: str, text: str, path: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"key": key, "relation": "only", "path": path, "selector": text})
     else:
-        print(folded(f"{key}: only in {path}: {text}", width_of(sys.stdout)))
+        print_text(f"{key}: only in {path}: {text}", indent="    ")
 
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
@@ -247,10 +246,10 @@ def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
         print_json({**({"key": key} if key else {}), "relation": found.relation, **parts, "reason": found.reason})
     else:
         head = f"{key}: " * bool(key)
-        print(folded(f"{head}{found.relation}: {_SAID.get(found.relation, found.reason)}", width_of(sys.stdout)))
+        print_text(f"{head}{found.relation}: {_SAID.get(found.relation, found.reason)}", indent="    ")
         for name, message in messages.items():
             if message is not None:
-                print(fitted(f"  {name:7}  {in_words(message)}"))
+                print_text(f"  {name:7}  {in_words(message)}", is_cut=True)
     return _status(found)
 
 
@@ -268,7 +267,7 @@ def _dialects(text: str, a: Dialect, b: Dialect, arguments: argparse.Namespace) 
         print_json(_in_json(found, names))
     else:
         for line in _lines(found, names):
-            print(folded(line, width_of(sys.stdout), " " * 6))
+            print_text(line, indent=" " * 6)
         for name, error in zip(names, found.errors, strict=True):
             if error is not None:
                 complain(error, f"{name}: ")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +13,10 @@ from mqsel.analysis.lint.findings import WARNING
 from mqsel.analysis.lint.findings import piece as piece_of
 from mqsel.cli.arguments import Commands, add_format, check_order, command, limit, list_formats, types_of
 from mqsel.cli.lint import in_json
-from mqsel.cli.report import colored, complain, escaped, fitted, folded, print_json, say_format, seeming, width_of
+from mqsel.cli.output import complain, print_json, print_lines, print_text, print_width
+from mqsel.cli.report import say_format, seeming
 from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, cut_piece, shortened, visible
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, cut_piece, shortened
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
 from mqsel.files.judgement import JudgedMessage, judged
@@ -79,7 +79,7 @@ def _explain(arguments: argparse.Namespace) -> int:
             complain_of(one, error, arguments.key)
             return 2
         selector, dialect = one.text, one.dialect
-        complain(f"{one.where}: {visible(selector)}")
+        complain(f"{one.where}: {selector}")
     else:
         selector, dialect = arguments.selector, arguments.dialect or configuration_of(arguments).usual
         check_order("explain", selector, [] if arguments.message is None else [arguments.message], dialect)
@@ -96,12 +96,12 @@ def _explain(arguments: argparse.Namespace) -> int:
         print_json(said)
     else:
         if judged is not None:
-            print(colored(escaped(judged.text(width_of(sys.stdout))), sys.stdout))
+            print_lines(judged.text(print_width()), is_colored=True)
         for finding in findings:
             if finding.severity == WARNING:
-                print(colored(folded(f"warning: {finding.sentence}", width_of(sys.stdout)), sys.stdout))
+                print_text(f"warning: {finding.sentence}", indent="    ", is_colored=True)
         if is_program:
-            print("\n" * (judged is not None), end="")
+            print_text(end="\n" * (judged is not None))
             _show_program(matcher)
     return int(judged is not None and not judged.selected)
 
@@ -113,19 +113,21 @@ def _tokens(matcher: Matcher) -> list[Token]:
 def _show_program(matcher: Matcher) -> None:
     selector, read, tokens = matcher.selector, read_selector(matcher.selector, matcher.dialect), _tokens(matcher)
     width = max((len(token.kind) for token in tokens), default=0)
-    print("tokens")
+    print_text("tokens")
     for kind, value, start, stop in tokens:
         piece = selector[start:stop]
         meaning = f"  = {value!r}" if isinstance(value, (int, float)) and str(value) != piece else ""
-        print(fitted(f"  {f'{start}:{stop}':>9}  {kind:{width}}  {piece}{meaning}"))
-    print("\ntree")
+        print_text(f"  {f'{start}:{stop}':>9}  {kind:{width}}  {piece}{meaning}", is_cut=True)
+    print_text()
+    print_text("tree")
     for node, depth in _tree(read.node):
         label = "  " * depth + _label(node)
-        print(fitted(f"  {label:24}  {cut_piece(piece_of(selector, node), 72)}".rstrip()))
-    print(escaped(f"\noptimised\n  {unparse(optimize(read).node, read.dialect)}"))
-    print("\ninstructions")
+        print_text(f"  {label:24}  {cut_piece(piece_of(selector, node), 72)}".rstrip(), is_cut=True)
+    optimised = unparse(optimize(read).node, read.dialect)
+    for line in ("", "optimised", f"  {optimised}", "", "instructions"):
+        print_text(line)
     for line in listing(matcher.program).splitlines():
-        print(fitted(line))
+        print_text(line, is_cut=True)
 
 
 def _program_in_json(matcher: Matcher) -> dict[str, Any]:
@@ -195,7 +197,8 @@ def _find(argument: str, wanted: str | None, nth: int | None) -> FoundMessage:
     try:
         return _reported(name, wanted, find_message(name, wanted, place, nth))
     except FileError as error:
-        raise MqselError(f"{shown(name)}: {why(error)}") from error
+        what, _, hint = why(error).partition("\n  hint: ")
+        raise MqselError(f"{shown(name)}: {what}", hint=hint or None) from error
 
 
 def _is_there(name: str) -> bool:

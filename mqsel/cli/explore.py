@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import warnings
 import webbrowser
 
@@ -17,7 +16,7 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import complain, say
+from mqsel.cli.output import complain, flush, print_text, say
 from mqsel.columns.wordings import package_missing
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import listed_files
@@ -78,8 +77,8 @@ def _explore(arguments: argparse.Namespace) -> int:
         inventory=inventory,
     )
     page = Explorer(session, dialect=arguments.dialect.departures()[0])
-    print(page.url)
-    sys.stdout.flush()
+    print_text(page.url)
+    flush()
     say("Ctrl-C ends it.")
     if not arguments.no_browser:
         webbrowser.open(page.url)

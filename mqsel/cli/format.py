@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mqsel.cli.arguments import Commands, command
+from mqsel.cli.output import print_exact, print_text
 from mqsel.cli.rewriting import CHECK, DIFF, PRINT, WRITE, rewrite
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
 from mqsel.errors import SelectorError
@@ -54,9 +55,9 @@ def _format(arguments: argparse.Namespace) -> int:
         elif one.entry is not None:
             changes.append((one, made))
         elif not arguments.check and not arguments.diff:
-            print(made)
+            print_exact(made)
         elif one.text != made:
-            print(f"{one.where}: would be written otherwise")
+            print_text(f"{one.where}: would be written otherwise")
             status = max(status, 1)
     do = WRITE if arguments.write else DIFF if arguments.diff else CHECK if arguments.check else PRINT
     outcome = rewrite(read, changes, arguments, do, is_layout=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats, types_of
-from mqsel.cli.report import Report, complain, width_of
+from mqsel.cli.output import complain, is_ascii, print_lines, print_width
+from mqsel.cli.report import Report
 from mqsel.cli.run import add_jobs, run
 from mqsel.files.framings import FORMATS, place_of
 from mqsel.files.inspection import Inspect
-from mqsel.files.listing import Form, quoted
+from mqsel.files.listing import Form
 from mqsel.files.run.work import Ask
+from mqsel.formats.jsonl import json_text
 
 _EXAMPLES = f"""\
 Every property of every message: its name as a selector spells it, type, value, and where it came from; then what was \
@@ -51,18 +52,15 @@ class InspectReport(Report):
         if not isinstance(record, list):
             super().take(name, kind, record)
             return
-        if isinstance(record[0], str):  # more of the message before
-            sys.stdout.write(record[0])
-            return
-        where = place_of(name, kind, 0).removesuffix("0")
-        before, behind = self._between + where, ""
-        if self._form.is_json:
-            before, behind = f'{{"message": {quoted(where)[:-1]}', '"'
-        elif not self._between:
-            self._between = "\n"
-            sys.stdout.write(f"{where}{record[0][0]}{record[0][1]}")
-            before, record = self._between + where, record[1:]
-        sys.stdout.write("".join([f"{before}{place}{behind}{text}" for place, text in record]))
+        text = record[0]
+        if isinstance(text, tuple):
+            place, text = text
+            where = place_of(name, kind, place)
+            if self._form.is_json:
+                text = f'{{"message": {json_text(where, is_ascii=self._form.is_ascii)}{text}'
+            else:
+                text, self._between = f"{self._between}{where}{text}", "\n"
+        print_lines(text, end="")
 
     def close(self) -> int:
         """Print what is left to report; return the exit code."""
@@ -74,7 +72,7 @@ class InspectReport(Report):
 
 def _inspect(arguments: argparse.Namespace) -> int:
     ask = Ask(limit=arguments.limit, format=arguments.format or "json", types=types_of(arguments))
-    form = Form(arguments.json, None if arguments.json else width_of(sys.stdout))
+    form = Form(arguments.json, None if arguments.json else print_width(), is_ascii())
     report = InspectReport(ask, form)
     run(arguments, files_of(arguments), form, Inspect, report)
     return report.close()

@@ -17,11 +17,11 @@ from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.choice import RuleChoice, add_choice, known_as
 from mqsel.cli.configuration import KEYS
-from mqsel.cli.report import colored, fitted, folded, print_json, say, width_of
+from mqsel.cli.output import print_exact, print_json, print_text, say, width_of
 from mqsel.cli.rewriting import DIFF, WRITE, RewriteOutcome, rewrite
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import caret, carets
+from mqsel.errors import caret, carets, nameable
 from mqsel.inventory import Entry
 from mqsel.inventory.edit import FileEdit, replacement
 from mqsel.inventory.known import findings_of
@@ -80,7 +80,7 @@ def _lint(arguments: argparse.Namespace) -> int:
     if arguments.list_rules or arguments.explain:
         text = LISTED if arguments.list_rules else explained(arguments.explain)
         for line in text.splitlines():
-            print(folded(line, width_of(sys.stdout), " " * 12 if line[:1] == " " else ""))
+            print_text(line, indent=" " * 12 if line[:1] == " " else "")
         return 0
     configuration = configuration_of(arguments)
     path = "" if arguments.write_baseline else arguments.baseline or configuration.baseline
@@ -159,7 +159,7 @@ def _print_statistics(found: _Found) -> None:
     rules = {rule.code: rule for rule in RULES}
     wide = max(map(len, counts), default=0)
     for code, count in sorted(counts.items(), key=lambda row: (-row[1], row[0])):
-        print(fitted(f"{count:6,}  {code:{wide}}  {rules[code].severity}: {rules[code].about}"))
+        print_text(f"{count:6,}  {code:{wide}}  {rules[code].severity}: {rules[code].about}", is_cut=True)
 
 
 def _fix(
@@ -170,7 +170,7 @@ def _fix(
     pairs = [*zip(read.selectors, texts, strict=True)]
     given_alone = [(one, text) for one, text in pairs if one.entry is None]
     for _, text in given_alone:
-        print(text)
+        print_exact(text)
     in_files = [(one, text) for one, text in pairs if one.entry is not None]
     outcome = rewrite(read, in_files, arguments, DIFF if arguments.diff else WRITE)
     now = [*[one._replace(text=text) for one, text in given_alone], *outcome.after]
@@ -186,23 +186,24 @@ def _fix(
 
 def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
     """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
-    width = width_of(stream)
     for finding in findings:
-        said = f"{finding.severity}: {finding.sentence} [{finding.code}]"
-        print(colored(folded(f"{one.place(finding.span)}: {said}", width), stream), file=stream)
+        line = f"{one.place(finding.span)}: {finding.severity}: {finding.sentence} [{finding.code}]"
+        print_text(line, indent="    ", is_colored=True, stream=stream)
     if one.reason:
-        print(folded(f"{one.where}: unknown: {one.reason}", width), file=stream)
+        print_text(f"{one.where}: unknown: {one.reason}", indent="    ", stream=stream)
+    width = width_of(stream)
     drawn = carets(one.text, [finding.span for finding in findings], width)
     if one.reason and not findings and one.text.strip("…"):
         drawn = caret(one.text, (0, 0), width)[:1]
     for line in drawn:
-        print(colored(line, stream), file=stream)
+        print_text(line, is_colored=True, stream=stream)
 
 
 def place(one: Given, span: tuple[int, int]) -> dict[str, Any]:
     """Return where a span of a selector is, for JSON."""
     line, column, *_ = one.region(span)
-    known = {} if one.entry is None else {name: getattr(one.entry, name) for name in ("key", "kind", "file")}
+    entry = one.entry
+    known = {} if entry is None else {"key": entry.key, "kind": entry.kind, "file": nameable(entry.file)}
     return {"where": one.where, **known, "line": line, "column": column, "selector": one.text}
 
 
@@ -276,7 +277,7 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
 def _of_file(file: str) -> dict[str, Any]:
     """Return where a file is: an address, or a path as it was given: code hosts begin at the repository's root."""
     if "://" in file:
-        return {"uri": quote(file, safe="/:?&=%@+")}
+        return {"uri": quote(nameable(file), safe="/:?&=%@+", errors="surrogatepass")}
     path = Path(file)
     return {"uri": path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))}
 

@@ -20,9 +20,11 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import Report, escaped, print_json, say, say_answers
+from mqsel.cli.output import flush, line_bytes, print_data, print_json, print_text, say
+from mqsel.cli.report import Report, say_answers
 from mqsel.cli.run import add_ways, run
-from mqsel.files.framings import FORMATS, counted
+from mqsel.errors import nameable
+from mqsel.files.framings import FORMATS, counted, shown
 from mqsel.files.run.work import Ask, Match, Tally, everything
 from mqsel.formats.jsonl import in_json
 from mqsel.matcher import compile as compile_selector
@@ -92,7 +94,7 @@ class MatchReport(Report):
         super().take(name, kind, record)
 
     def _close_file(self) -> None:
-        self._out.write(self._closing)
+        print_data(self._closing)
         self._closing = b""
 
     def close(self) -> int:
@@ -121,7 +123,7 @@ class MatchReport(Report):
     def conclude(self) -> None:
         """Print what follows the messages on stdout."""
         if self.asked.counting and not (self.asked.raising and self.total.skipped):
-            print(self.total.selected)
+            print_text(str(self.total.selected))
 
 
 class _Places(MatchReport):
@@ -132,8 +134,8 @@ class _Places(MatchReport):
             return super().take(name, kind, record)
         is_text = FORMATS[kind].is_lines or kind == "parquet"
         for place, message in record:
-            shown = f"{escaped(name)}:{place}{':' if is_text else ''}".encode(errors="backslashreplace")
-            super().take(name, "json", shown + message if is_text else shown)
+            where = line_bytes(f"{shown(name)}:{place}{':' * is_text}")
+            super().take(name, "json", where + message if is_text else where)
         return None
 
 
@@ -145,7 +147,7 @@ class _Lines(MatchReport):
             return super().take(name, kind, record)
         for place, message in record:
             read = everything("json" if kind == "parquet" else kind, message, dict(self.asked.types))
-            print_json({"file": name, counted(name, kind): place, "message": in_json(read)})
+            print_json({"file": nameable(name), counted(name, kind): place, "message": in_json(read)})
         return None
 
     def conclude(self) -> None:
@@ -167,7 +169,8 @@ class _Names(MatchReport):
         super().take(name, kind, record)
         if isinstance(record, Tally) and record.selected and name != self._named:
             self._named = name
-            print(escaped(name), flush=True)
+            print_text(shown(name))
+            flush()
 
     def conclude(self) -> None:
         """Print nothing more."""

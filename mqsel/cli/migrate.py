@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,10 +11,10 @@ from mqsel.analysis.compare.migrate import VERDICTS, Migrated, portable
 from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
-from mqsel.cli.report import folded, print_json, say, width_of, write_file
+from mqsel.cli.output import print_json, print_text, say, write_file
 from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
-from mqsel.errors import SelectorError, visible
+from mqsel.errors import SelectorError
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
@@ -91,7 +90,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
             print_json(_in_json(rows[-1]))
         else:
             for line in _lines(rows[-1], names[0]):
-                print(folded(visible(line), width_of(sys.stdout), " " * 6))
+                print_text(line, indent=" " * 6)
     if not arguments.json:
         for line in _summary(rows):
             say(line)

@@ -1,23 +1,22 @@
-"""What commands print: results to stdout, everything else to stderr, and on a terminal how far a run is.
+"""The report of a run: its results and its complaints, and on a terminal how far it is.
 
 rich is imported by the function that needs it.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from mqsel._interrupt import held, undone
+from mqsel._interrupt import undone
 from mqsel.cli.arguments import KEYED, holds_selectors
-from mqsel.errors import MqselError, cut, visible
+from mqsel.cli.output import complain, print_data, print_text, say
+from mqsel.errors import MqselError
 from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like, place_of, shown
 from mqsel.files.run.tasks import Advance, Begun
 from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Kept, Tally
@@ -26,111 +25,8 @@ from mqsel.formats.envelopes import PLAIN
 if TYPE_CHECKING:
     from mqsel.live.asking import Question
 
-# Of the characters that JSON leaves as they are: DEL, C1, and those that turn the direction of writing.
-_OBEYED = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-# What is coloured on a terminal: answers, and the words with which complaints, warnings and hints begin.
-_COLORED = re.compile(
-    r"(?P<green>\bTRUE\b)|(?P<red>\b(?:FALSE|MISMATCH)\b|^mqsel:|\berror:|(?<=\|)[ ~]*\^+$)"
-    r"|(?P<yellow>\bUNKNOWN\b|\bwarning:)|(?P<cyan>\bhint:)",
-    re.MULTILINE,
-)
-_SGR = {"green": 32, "red": 31, "yellow": 33, "cyan": 36}  # ECMA-48, 8.3.117
 _DIFFERENCES = 10  # messages on which a broker differs that are named
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
-
-
-def width_of(stream: TextIO) -> int | None:
-    """Return the columns of the terminal that shows a stream; None if none does: a log keeps its lines whole."""
-    with suppress(OSError, ValueError):
-        return os.get_terminal_size(stream.fileno()).columns or None
-    return None
-
-
-def escaped(text: str) -> str:
-    """Return lines without what a terminal would obey: files, messages and names may hold anything."""
-    return "\n".join([visible(line) for line in text.split("\n")])
-
-
-def choose_color(when: str) -> None:
-    """Set when answers are coloured: always, never, or auto: on a terminal, unless NO_COLOR is set."""
-    global _when  # noqa: PLW0603 (of the process, as its terminal is)
-    _when = when
-
-
-_when = "auto"
-
-
-def colored(text: str, stream: TextIO) -> str:
-    """Return what is printed to a stream, in colours where they are wanted."""
-    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and width_of(stream) is not None
-    if not (_when == "always" or (_when == "auto" and is_wanted)):
-        return text
-    return _COLORED.sub(lambda word: f"\x1b[{_SGR[word.lastgroup or '']}m{word[0]}\x1b[0m", text)
-
-
-def fitted(line: str) -> str:
-    """Cut a line for stdout to the terminal."""
-    width = width_of(sys.stdout)
-    line = escaped(line)
-    return line if width is None else cut(line, width)
-
-
-def folded(line: str, width: int | None, indent: str = "    ") -> str:
-    """Break a line between words where it is longer than the terminal is wide."""
-    line = escaped(line)
-    if width is None:
-        return line
-    import textwrap  # noqa: PLC0415 (for a terminal alone)
-
-    wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(wrapped)
-
-
-def say(what: str | MqselError, before: str = "") -> None:
-    """Print to stderr; on a terminal lines end between words, and a caret stands under its word."""
-    width = width_of(sys.stderr)
-    text = before + (what if isinstance(what, str) else what.text(width))
-    sys.stdout.flush()
-    for line in text.split("\n"):
-        print(colored(line if line.startswith("  | ") else folded(line, width), sys.stderr), file=sys.stderr)
-
-
-def print_json(value: object, indent: int | None = None) -> None:
-    """Print a value as JSON; what a terminal would obey is written as an escape."""
-    import json  # noqa: PLC0415 (of the commands that print it)
-
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    print(_OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text))
-
-
-def write_file(path: str, lines: Iterable[str]) -> None:
-    """Write lines into a file, all of them though Ctrl-C comes meanwhile, or leave it as it was.
-
-    Raises: MqselError: the file cannot be written.
-    """
-    from pathlib import Path  # noqa: PLC0415 (most commands write no file)
-
-    from mqsel.machine.sections import put  # noqa: PLC0415
-
-    data = "\n".join([*lines, ""]).encode()
-    target = Path(path)
-    try:
-        with held():
-            is_plain = target.is_file() and os.access(target, os.W_OK) and not path.startswith(("/dev/", "/proc/"))
-            if is_plain or not target.exists():
-                try:
-                    return put(Path(os.path.realpath(path)), [data])
-                except OSError as error:  # a folder that takes no other file, or a file that is mounted
-                    if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY):
-                        raise
-            target.write_bytes(data)
-    except OSError as error:
-        raise MqselError(f"{shown(path)}: cannot be written: {error.strerror or error}") from error
-
-
-def complain(what: str | MqselError, where: str = "") -> None:
-    """Print what is wrong."""
-    say(what, f"mqsel: {where}")
 
 
 def say_format(name: str, kind: str) -> None:
@@ -159,7 +55,7 @@ def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int)
     found, advice = seeming(start, kind)
     unread = skipped == messages or (skipped > 0 and found == ARRAY)
     if unread and found:
-        complain(f"{shown(name)}: no message could be read as {kind}: this looks like {found}\n  hint: {advice}")
+        complain(MqselError(f"{shown(name)}: no message could be read as {kind}: this looks like {found}", hint=advice))
     return unread
 
 
@@ -178,7 +74,6 @@ class Report:
         self._began = time.perf_counter()
         self._reported = 0
         self._first: tuple[str, str, bytes] | None = None  # the first file: name, format, first bytes
-        self._out = sys.stdout.buffer
         self._is_live = sys.stdout.isatty()
         self._kept: list[Kept] = []
 
@@ -204,9 +99,8 @@ class Report:
     def take(self, name: str, kind: str, record: Any) -> None:
         """Deal with a record that comes from the file *name*, which is of the format *kind*."""
         if isinstance(record, bytes):
-            self._out.write(record if FORMATS[kind].place == "byte" or record.endswith(b"\n") else record + b"\n")
-            if self._is_live:
-                self._out.flush()
+            is_line = FORMATS[kind].place != "byte" and not record.endswith(b"\n")
+            print_data(record + b"\n" * is_line, is_live=self._is_live)
         elif isinstance(record, Broken):
             self.fail(name, record.why)
             if record.error is not None:  # its bytes were read, whatever they look like
@@ -253,7 +147,7 @@ class Report:
         ways: Counter[tuple[str, str]] = sum([one.ways for one in self._kept], Counter())
         first = {way: text for one in reversed(self._kept) for way, text in one.first.items()}
         for way, count in sorted(ways.items(), key=lambda one: (-one[1], one[0])):
-            say(f"  {count:,}  {visible(first[way])}" + " (the first)" * (way[1] in ("type", "value")))
+            say(f"  {count:,}  {first[way]}" + " (the first)" * (way[1] in ("type", "value")))
 
     @property
     def seconds(self) -> float:
@@ -332,9 +226,9 @@ def tasks() -> Iterator[Callable[[int, int], None] | None]:
         now = f"{ended:,} of {tasks:,} tasks"
         if now != shown:
             shown = now
-            print(f"\r{shown}", end="", file=sys.stderr, flush=True)
+            print_text(shown, stream=sys.stderr, end="\r")
 
     try:
         yield advance
     finally:
-        print(f"\r{' ' * len(shown)}\r" if shown else "", end="", file=sys.stderr, flush=True)
+        print_text(" " * len(shown), stream=sys.stderr, end="\r" * bool(shown))

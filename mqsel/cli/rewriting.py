@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import NamedTuple
 
-from mqsel.cli.report import complain, say
+from mqsel.cli.output import complain, flush, print_data, print_text, say
 from mqsel.cli.selectors import AllGiven, Given, columns_of, place_in_words
 from mqsel.files.framings import shown
 from mqsel.inventory.edit import Document, Rewritten, difference, document_of, indented, rewritten, write
@@ -108,13 +107,13 @@ def _identity(entry: Entry) -> tuple[object, ...]:
 def _show(document: Document, made: Rewritten, do: str, *, is_printed: bool) -> None:
     file = shown(document.place.path)
     if is_printed:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(made.data)  # print would write other line ends on some systems
+        flush()
+        print_data(made.data)
     elif do == DIFF:
         for line in difference(document, made.data):
-            print(line)
+            print_text(*line.split("\t"))
     elif do == CHECK:
         for number in made.changed:
-            print(f"{place_in_words(document.entries[number])}: would be written otherwise")
+            print_text(f"{place_in_words(document.entries[number])}: would be written otherwise")
     elif made.changed:
         say(f"mqsel: {file}: {len(made.changed):,} selector{'s' * (len(made.changed) != 1)} written")

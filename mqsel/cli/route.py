@@ -27,10 +27,11 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import CountReport, Report, complain, print_json, say
+from mqsel.cli.output import complain, print_json, print_text, say
+from mqsel.cli.report import CountReport, Report
 from mqsel.cli.run import add_ways, run
 from mqsel.cli.selectors import NONE_FOUND, add_inventory, complain_of, keyed
-from mqsel.errors import FileError, MqselError, SelectorError, shortened, visible
+from mqsel.errors import FileError, MqselError, SelectorError, shortened
 from mqsel.files.arrays import opened_messages
 from mqsel.files.framings import FORMATS, pieces, place_of, shown
 from mqsel.files.parts import kind_of
@@ -150,7 +151,7 @@ def _say_why(arguments: argparse.Namespace, files: list[str], key: str, matcher:
         run(arguments, files, matcher, Why, desk)
     made = profiled(selector, desk.total)
     why = "what it selects is of other addresses" if made else made.sentences[0]
-    say(f"{visible(shortened(key))}: {why}")
+    say(f"{shortened(key)}: {why}")
 
 
 def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[SelectorSet[str], bool]:
@@ -222,7 +223,7 @@ class RouteReport(Report):
             print_json({**counts, "delivered": {key: total.delivered[key] for key in self._keys}})
         elif self.asked.counting and not (self.asked.raising and total.skipped):
             for key in self._keys:
-                print(f"{visible(key)}\t{total.delivered[key]}")
+                print_text(key, str(total.delivered[key]))
         count = sum(total.delivered.values())
         nothing = self.nothing
         say(

@@ -13,9 +13,10 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from mqsel.cli.arguments import limit
-from mqsel.cli.report import Report, complain, progress, say_format, tasks
+from mqsel.cli.output import complain, flush
+from mqsel.cli.report import Report, progress, say_format, tasks
 from mqsel.errors import FileError, MqselError
-from mqsel.files.framings import reading
+from mqsel.files.framings import reading, shown
 from mqsel.files.opening import is_queue
 from mqsel.files.parts import Named, listed_files
 from mqsel.files.run import cores, sifted
@@ -90,7 +91,7 @@ def run(
                 _say_rows(name)
             report.take(name, kind, record)
             if is_following:
-                sys.stdout.flush()
+                flush()
             if report.is_finished:
                 break
     return asked
@@ -105,10 +106,8 @@ def _say_rows(name: str) -> None:
         if not WORDS.isdisjoint(file.schema_arrow.names):
             tools = fitting(next((batch.to_pylist() for batch in file.iter_batches(_ROWS)), []))
     if tools and PLAIN not in tools:
-        complain(
-            f"{name}: its rows look like records of {' or '.join(tools)}, whose properties are not read from Parquet\n"
-            "  hint: write the rows as lines of JSON"
-        )
+        what = f"its rows look like records of {' or '.join(tools)}, whose properties are not read from Parquet"
+        complain(MqselError(f"{shown(name)}: {what}", hint="write the rows as lines of JSON"))
 
 
 _Records = Iterator[tuple[int, str, str, Any]]

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, is_message
 from mqsel.cli.configuration import Configuration, configured
-from mqsel.cli.report import complain, print_json, progress, say, width_of
-from mqsel.errors import FileError, MqselError, SelectorError, caret, shortened, visible
+from mqsel.cli.output import complain, print_json, print_text, say, width_of
+from mqsel.cli.report import progress
+from mqsel.errors import FileError, MqselError, SelectorError, caret, nameable, shortened
 from mqsel.files.framings import shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
@@ -223,7 +224,8 @@ def _stdin() -> bytes:
         with opened("-") as (_, stream):
             return stream.read()
     except FileError as error:
-        raise MqselError(f"stdin: {why(error)}") from error
+        what, _, hint = why(error).partition("\n  hint: ")
+        raise MqselError(f"stdin: {what}", hint=hint or None) from error
 
 
 _QUOTED = re.compile(r"'[^']*'")
@@ -260,12 +262,9 @@ def complain_of(one: Given, error: SelectorError, key: str = "", *, is_many: boo
     if one.entry is None:
         complain(error, f"{one.where}: " * is_many)
         return
-    lines = [
-        f"{error.message} [{error.reason}]",
-        *caret(one.text, error.span, width_of(sys.stderr)),
-        *[f"  hint: {hint}" for hint in [error.hint] if hint],
-    ]
-    complain("\n".join(lines), f"{one.place(error.span)}: " + f"{key}: " * bool(key))
+    hint = f"\n  hint: {error.hint}" if error.hint else ""
+    lines = [f"{error.message} [{error.reason}]", *caret(one.text, error.span, width_of(sys.stderr))]
+    complain("\n".join(lines) + hint, f"{one.place(error.span)}: " + f"{key}: " * bool(key))
 
 
 def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
@@ -365,7 +364,7 @@ def _list(arguments: argparse.Namespace) -> int:
                     complain(f"{place_in_words(entry)}: {entry.reason}")
                 else:
                     text = f"({entry.reason})" if entry.selector is None else entry.selector
-                    print("\t".join(map(visible, (entry.key, entry.destination, text, place_in_words(entry)))))
+                    print_text(entry.key, entry.destination, text, place_in_words(entry))
             if advance is not None and place.path != "-":
                 with suppress(OSError):
                     advance(Path(place.path).stat().st_size)
@@ -378,4 +377,4 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _in_json(entry: Entry) -> dict[str, object]:
     names = [*_SHOWN] if entry.selector is not None else ["reason" if one == "selector" else one for one in _SHOWN]
-    return {name: getattr(entry, name) for name in names}
+    return {**{name: getattr(entry, name) for name in names}, "file": nameable(entry.file)}

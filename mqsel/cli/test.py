@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.configuration import configured
-from mqsel.cli.report import escaped, print_json, say, write_file
+from mqsel.cli.output import print_json, print_text, say, write_file
+from mqsel.errors import visible
 from mqsel.testing.cases import Verdict, judged, read_cases
 
 _EXAMPLES = """\
@@ -38,14 +40,16 @@ def _test(arguments: argparse.Namespace) -> int:
     cases = [case for file in arguments.files for case in read_cases(file, configuration.dialect_of)]
     verdicts = [judged(case) for case in cases]
     if not arguments.json:
-        print(f"TAP version 14\n1..{len(verdicts)}")
+        print_text("TAP version 14")
+        print_text(f"1..{len(verdicts)}")
     for number, verdict in enumerate(verdicts, 1):
         if arguments.json:
             case = {name: getattr(verdict.case, name) for name in ("name", "file", "number", "want")}
             why = "" if verdict.passed else verdict.why
             print_json({**case, "answer": verdict.answer, "passed": verdict.passed, "why": why})
         else:
-            print(_in_tap(number, verdict))
+            for line in _in_tap(number, verdict):
+                print_text(line)
     if arguments.junit:
         _write_junit(arguments.junit, verdicts)
     failed = sum(not verdict.passed for verdict in verdicts)
@@ -59,14 +63,14 @@ def _summary(verdict: Verdict) -> str:
     return f"{verdict.case.file}: case {verdict.case.number}: wanted {wanted}, found {verdict.answer}"
 
 
-def _in_tap(number: int, verdict: Verdict) -> str:
+def _in_tap(number: int, verdict: Verdict) -> Iterator[str]:
     # What TAP reads in a name: a directive behind #, and the escape of it.
     name = " ".join(verdict.case.name.split()).replace("\\", "\\\\").replace("#", "\\#")
-    line = escaped(f"{'' if verdict.passed else 'not '}ok {number} - {name}")
-    if verdict.passed:
-        return line
-    told = [_summary(verdict), *verdict.why.splitlines()]
-    return escaped("\n".join([line, "  ---", "  message: |", *(f"    {one}" for one in told), "  ..."]))
+    yield f"{'' if verdict.passed else 'not '}ok {number} - {name}"
+    if not verdict.passed:
+        yield from ["  ---", "  message: |", f"    {_summary(verdict)}"]
+        yield from (f"    {line}" for line in verdict.why.split("\n"))
+        yield "  ..."
 
 
 def _write_junit(path: str, verdicts: list[Verdict]) -> None:
@@ -75,8 +79,8 @@ def _write_junit(path: str, verdicts: list[Verdict]) -> None:
     failed = sum(not verdict.passed for verdict in verdicts)
     suite = ET.Element("testsuite", name="mqsel", tests=str(len(verdicts)), failures=str(failed))
     for verdict in verdicts:
-        one = ET.SubElement(suite, "testcase", name=escaped(verdict.case.name), classname=escaped(verdict.case.file))
+        one = ET.SubElement(suite, "testcase", name=visible(verdict.case.name), classname=visible(verdict.case.file))
         if not verdict.passed:
-            failure = ET.SubElement(one, "failure", message=escaped(_summary(verdict)))
-            failure.text = escaped(verdict.why)
+            failure = ET.SubElement(one, "failure", message=visible(_summary(verdict)))
+            failure.text = "\n".join(map(visible, verdict.why.split("\n")))
     write_file(path, [ET.tostring(suite, encoding="utf-8", xml_declaration=True).decode()])

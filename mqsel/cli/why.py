@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from mqsel import inventory
 from mqsel.analysis.explain.account import Profiler
@@ -21,7 +20,8 @@ from mqsel.cli.arguments import (
     list_formats,
     types_of,
 )
-from mqsel.cli.report import CountReport, colored, escaped, print_json, say_answers, width_of
+from mqsel.cli.output import print_json, print_lines, print_width
+from mqsel.cli.report import CountReport, say_answers
 from mqsel.cli.run import add_ways, run
 from mqsel.errors import MqselError, shortened
 from mqsel.files.framings import FORMATS, shown
@@ -100,6 +100,6 @@ def _why(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json(made.as_dict())
         else:
-            print(colored(escaped(made.text(width_of(sys.stdout))), sys.stdout))
+            print_lines(made.text(print_width()), is_colored=True)
     desk.say_kept()
     return 2 if say_answers(asked) or desk.trouble else int(not made)

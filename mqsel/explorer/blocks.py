@@ -7,7 +7,6 @@ through the machine one by one. So a row is what `mqsel match` counts it as.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import reduce
@@ -26,7 +25,7 @@ from mqsel.files.inspection import FoundMessage, found_row, inspected_rows
 from mqsel.files.parts import FilePart
 from mqsel.files.rows import lines
 from mqsel.files.run.work import Ask, Job, everything, of_rows, reader
-from mqsel.formats.jsonl import in_json, object_from_json, typed
+from mqsel.formats.jsonl import in_json, json_text, object_from_json, typed
 from mqsel.language.dialect import core_of
 from mqsel.matcher import Matcher
 from mqsel.names import spellings
@@ -88,7 +87,7 @@ class Block(NamedTuple):
             return lines(self.table.slice(row, 1)).decode("utf-8", "replace").strip()
         if FORMATS[self.kind].is_lines:
             return str(self.raw[row].as_py().decode("utf-8", "replace").strip())
-        return json.dumps(in_json(values), ensure_ascii=False)
+        return json_text(in_json(values))
 
 
 def values_of(found: FoundMessage, types: Mapping[str, str]) -> dict[str, Any]:

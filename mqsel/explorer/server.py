@@ -25,6 +25,7 @@ from starlette.routing import Route
 
 from mqsel.errors import MqselError
 from mqsel.explorer.session import Cancelled, Question, Session
+from mqsel.formats.jsonl import json_text
 from mqsel.language.dialect import PRESETS
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Explorer:
         except (ValueError, RecursionError, ClientDisconnect):
             return PlainTextResponse("this is no question", 400)
         answer = await run_in_threadpool(self._answered, request.path_params["name"], question)
-        return Response(json.dumps(answer), media_type="application/json")
+        return Response(json_text(answer, is_ascii=True), media_type="application/json")
 
     def _answered(self, name: str, question: Question) -> dict[str, Any]:
         session = self._session

@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, check_word, is_a, visible
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, check_word, is_a, nameable, visible
 from mqsel.files import qload
 from mqsel.files._splitters import Framed, Splitter
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import MAX_MESSAGE, PRINTED, STRUC_IDS, Piece
-from mqsel.files.opening import beginning, is_queue, name_of, nameable, opened, unfolded
+from mqsel.files.opening import beginning, is_queue, name_of, opened, unfolded
 from mqsel.files.wordings import no_message
 from mqsel.formats.envelopes import fitting, objects
 from mqsel.formats.records import SCHEMAS

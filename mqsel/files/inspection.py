@@ -5,7 +5,7 @@ Messages are inspected by the rows of `mqsel.formats.FORMATS`, rows of Parquet b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -14,13 +14,12 @@ from mqsel import formats
 from mqsel.columns.lookup import present, type_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
-from mqsel.files._listing import Lister
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import STRUC_IDS, Piece
 from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown
-from mqsel.files.listing import ROWS, Form, ending, in_columns
+from mqsel.files.listing import list_message
 from mqsel.files.parts import FilePart
-from mqsel.files.run.work import Ask, Job, of_rows, unit_by_unit
+from mqsel.files.run.work import Job, of_rows
 from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import object_from_json
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR
@@ -53,46 +52,12 @@ class InspectedMessage(NamedTuple):
 class Inspect(Job):
     """Yields what each message has as it is printed; see `Form`, which it takes. What cannot be read counts, too.
 
-    A record is a list of pairs, the place of a message and what is printed behind it; of a message with many properties
-    lists follow that have more of its text.
+    A record is a list of one element: the place of a message and the text that follows it, or more of that text.
     """
-
-    def __init__(self, selects: Form, ask: Ask) -> None:
-        super().__init__(selects, ask)
-        self._lister = Lister(selects)
 
     @property
     def is_over(self) -> bool:
         return self.seen == self.ask.limit
-
-    def messages(self, source: Iterable[Any], path: str = "-") -> Iterator[Any]:
-        """Do it with lines of JSON by the compiled loop, unless they are cut to a terminal."""
-        if self.ask.format != "json" or self.selects.width is not None:
-            yield from super().messages(source, path)
-            return
-        yield from unit_by_unit(source, self, self._block)
-        self.counts.lines = self._lister.lines
-        self.end()
-        yield self.counts
-
-    def _block(self, block: bytes | memoryview) -> Iterator[Any]:
-        messages: list[tuple[int, str]] = []
-        for place, message in self._lister.block(block, -1 if self.ask.limit is None else self.ask.limit - self.seen):
-            self.seen += 1
-            if isinstance(message, str):
-                messages.append((place, message))
-                continue
-            if messages:
-                yield messages
-            messages = []
-            try:
-                result = self.read(message)
-            except PropertyTypeError as error:
-                yield from self.refused(place, error)
-            else:
-                yield from self.take(result, place)
-        if messages:
-            yield messages
 
     def read(self, data: bytes) -> Any:
         return formats.FORMATS[FORMATS[self.ask.format].message or ""].inspect(data, dict(self.ask.types))
@@ -120,25 +85,10 @@ class Inspect(Job):
         yield from self._listed(message)
 
     def _listed(self, message: InspectedMessage) -> Iterator[list[Any]]:
-        texts = self._texts(message)
+        texts = list_message(self.selects, *message[1:4])
         yield [(message.place, next(texts))]
         for text in texts:
             yield [text]
-
-    def _texts(self, message: InspectedMessage) -> Iterator[str]:
-        """Yield what is printed of a message: of many properties some at a time, lest they take more than itself."""
-        form, rows = self.selects, message.rows()
-        some = [*islice(rows, ROWS)]
-        if form.is_json or (form.width is None and len(some) < ROWS):
-            yield self._lister.rows(some, True)
-            while some := [*islice(rows, ROWS)]:
-                yield self._lister.rows(some, False)
-        elif not some:
-            yield "\n  no properties\n"
-        else:
-            yield "\n"
-            yield from in_columns(some.__iter__ if len(some) < ROWS else message.rows, form.width)
-        yield ending(form, message.skipped, message.structures)
 
     def rows(self, part: FilePart) -> Iterator[Any]:
         try:

@@ -18,8 +18,8 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from mqsel._interrupt import undone
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import ArgumentError, FileError, MqselError, shortened
-from mqsel.files.wordings import file_trouble, unreadable
+from mqsel.errors import ArgumentError, FileError, MqselError, nameable, shortened
+from mqsel.files.wordings import fault, file_trouble, unreadable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,13 +30,6 @@ _QUEUE = re.compile(r"(?i)amqps?://")
 def is_queue(name: str) -> bool:
     """Report whether a name is the address of a queue of a running broker, which `mqsel.live` reads."""
     return _QUEUE.match(name) is not None
-
-
-def nameable(name: str) -> str:
-    """Return the address of a queue without a password, if it has one: errors and logs show it."""
-    scheme, _, rest = name.partition("://")
-    user, at, place = rest.rpartition("@")
-    return f"{scheme}://…@{place}" if at and ":" in user.partition("/")[0] and is_queue(name) else name
 
 
 def path_of(name: str) -> "Path":
@@ -55,12 +48,12 @@ def path_of(name: str) -> "Path":
     try:
         from upath import UPath  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 (optional)
     except ImportError as error:
-        raise package_missing(f"the address {name}", "universal_pathlib", "files") from error
+        raise package_missing(f"the address {nameable(name)}", "universal_pathlib", "files") from error
     try:
         path: Any = UPath(name)  # reads like a Path, and is one or not by the version of the library
         path.fs  # noqa: B018 (now, rather than at the first call)
     except Exception as error:
-        raise file_trouble(name, str(error).partition("\n")[0]) from error
+        raise file_trouble(name, fault(name, error)) from error
     return path  # type: ignore[no-any-return]
 
 

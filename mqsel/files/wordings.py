@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mqsel.errors import ArgumentError, FileError, PropertyTypeError, shortened, shortened_line
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError, nameable, shortened, shortened_line
 
 
 def bad_line(path: str, line: int, what: str) -> FileError:
@@ -44,7 +44,9 @@ def foreign_encoding(path: str, head: bytes) -> FileError | None:
 
 def file_trouble(path: str, why: str) -> FileError:
     said = "a message is no file: mqsel explain takes one, other commands read it from stdin"
-    return FileError(f"the file cannot be read: {why}", path=path, hint=said if path[:1] == "{" else None)
+    return FileError(
+        f"the file cannot be read: {nameable(path, why)}", path=path, hint=said if path[:1] == "{" else None
+    )
 
 
 def fault(path: str, error: Exception) -> str:
@@ -53,7 +55,7 @@ def fault(path: str, error: Exception) -> str:
         return "its path has the character NUL"
     if isinstance(error, UnicodeEncodeError):
         return "its path has half a character"
-    return getattr(error, "strerror", None) or str(error)
+    return nameable(path, getattr(error, "strerror", None) or shortened_line(str(error)))
 
 
 def unwritable(name: str, arrow_type: str, error: Exception) -> PropertyTypeError:

@@ -7,8 +7,10 @@ rule of the language; other tools' records, which are JSON too, get their meanin
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from mqsel.errors import PropertyTypeError, is_a, shortened, type_name
@@ -51,10 +53,8 @@ def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
 
     Raises: PropertyTypeError: another object or array, a type that is not there, or a value that does not fit it.
     """
-    import json  # noqa: PLC0415 (most lines are read without)
-
     try:
-        shown = json.dumps(value, ensure_ascii=False)
+        shown = json_text(value)
     except (TypeError, ValueError, RecursionError):  # made by Python: no line of JSON
         shown = shortened(value)
     shown = shown if len(shown) <= 60 else shown[:59] + "…"
@@ -74,6 +74,42 @@ def typed(name: str, value: dict[str, Any] | list[Any]) -> Any:
     except (ValueError, OverflowError):
         pass
     raise PropertyTypeError(f"property '{name}' is {shown}: {named} takes {_words(row)}", name=name, value_type=named)
+
+
+# What JSON may hold as it is, but a terminal or the log of a build would obey: see `mqsel.cli.output`.
+_OBEYED = re.compile(r"[^\n -~]|#(?=#(?:\[|vso\[|teamcity\[))")
+
+
+def json_text(
+    value: Any, *, indent: int | None = None, is_ascii: bool = False, default: Callable[[Any], Any] | None = None
+) -> str:
+    """Write a value as JSON that neither a terminal nor the log of a build obeys.
+
+    Args:
+        value: as `json.dumps` takes it; bytes that names of files have are half surrogates.
+        indent: spaces for each level; by default there is one line.
+        default: returns what is written of a value that JSON has no word for.
+        is_ascii: write all but ASCII as escapes, otherwise only characters that cannot be seen.
+
+    Raises: TypeError, ValueError, RecursionError: as `json.dumps` does.
+    """
+    text = _encoder(indent, is_ascii, default)(value)
+    return text if text.isprintable() and "##" not in text else _OBEYED.sub(_as_escape, text)
+
+
+@cache
+def _encoder(indent: int | None, is_ascii: bool, default: Callable[[Any], Any] | None) -> Callable[[Any], str]:
+    import json  # noqa: PLC0415 (most lines are read without)
+
+    return json.JSONEncoder(ensure_ascii=is_ascii, indent=indent, default=default).encode
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    sign = found[0]
+    if sign != "#" and sign.isprintable():
+        return sign
+    units = sign.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def object_from_json(text: str | bytes | bytearray | memoryview) -> dict[str, Any]:

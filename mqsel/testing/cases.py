@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError, is_a, shortened
 from mqsel.files.opening import name_of
 from mqsel.files.wordings import fault, file_trouble
-from mqsel.formats.jsonl import fault_of_json, message_from_json
+from mqsel.formats.jsonl import fault_of_json, json_text, message_from_json
 from mqsel.inventory import keys_of, read
 from mqsel.language.dialect import PRESETS, Dialect, as_dialect
 from mqsel.matcher import compile as compiled
@@ -123,18 +123,18 @@ def _case(
         return FileError(f"case {number}: {what}", path=str(file))
 
     if not isinstance(one, dict):
-        raise wrong(f"found {shortened(json.dumps(one))}: expected an object with selector, message and want")
+        raise wrong(f"found {shortened(json_text(one))}: expected an object with selector, message and want")
     if others := sorted(one.keys() - _FIELDS):
         raise wrong(f"{shortened(others[0])} is no field of a case: expected some of {', '.join(sorted(_FIELDS))}")
     texts = {name: one[name] for name in ("name", "selector", "inventory", "key", "dialect") if name in one}
     for name, value in texts.items():
         if not isinstance(value, str):
-            raise wrong(f"{name} is {shortened(json.dumps(value))}: expected a text")
+            raise wrong(f"{name} is {shortened(json_text(value))}: expected a text")
     want = one.get("want")
     if not isinstance(want, (bool, str)) or want not in WANTED:
-        raise wrong(f"want is {shortened(json.dumps(want))}: expected one of {', '.join(map(json.dumps, WANTED))}")
+        raise wrong(f"want is {shortened(json_text(want))}: expected one of {', '.join(map(json_text, WANTED))}")
     if not isinstance(one.get("message"), dict):
-        raise wrong(f"message is {shortened(json.dumps(one.get('message')))}: expected an object")
+        raise wrong(f"message is {shortened(json_text(one.get('message')))}: expected an object")
     if ("selector" in one) == ("inventory" in one) or ("inventory" in one) != ("key" in one):
         raise wrong("expected either selector, or inventory and key")
     preset = dialect_of(str(file), "IBM_MQ")
@@ -155,7 +155,7 @@ def _case(
         except MqselError as error:
             raise wrong(error.message) from None
     name = one.get("name") or f"{file.name}:{number}"
-    return Case(name, text or "", dialect, json.dumps(one["message"]), want, str(file), number, why_not)
+    return Case(name, text or "", dialect, json_text(one["message"]), want, str(file), number, why_not)
 
 
 def judged(case: Case) -> Verdict:

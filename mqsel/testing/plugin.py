@@ -75,7 +75,9 @@ def mqsel_snapshot(request: pytest.FixtureRequest) -> Callable[[Paths | Selector
         path = request.path.parent / _FOLDER / f"{request.path.stem}.{name}{f'.{calls}' * (calls > 1)}.json"
         if request.config.getoption("--mqsel-update"):
             path.parent.mkdir(exist_ok=True)
-            path.write_text(json.dumps(got, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            from mqsel.formats.jsonl import json_text  # noqa: PLC0415 (as above)
+
+            path.write_text(json_text(got, indent=1) + "\n", encoding="utf-8")
             return
         if not path.exists():
             pytest.fail(

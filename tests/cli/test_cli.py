@@ -1217,8 +1217,7 @@ def test_terminals(run, tmp_path, monkeypatch, columns):
     """On a terminal no line is wider than it, columns line up, and a caret stands under its word."""
     file = written(tmp_path / "a", WIDE.encode())
     monkeypatch.setenv("NO_COLOR", "1")  # colours stand between a word and its cells
-    for module in (cli.report, cli.check, cli.explain, cli.why, cli.inspect):
-        monkeypatch.setattr(module, "width_of", lambda _: columns)
+    monkeypatch.setattr(cli.output, "width_of", lambda _: columns)
     monkeypatch.chdir(tmp_path)
     out = run("inspect", file.name)[1].decode()
     texts = [out]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from mqsel.cli import main, report
+from mqsel.cli import main, output
 
 WHY = ["explain", "a = 1 AND b = 2", '{"a": 1}']
 
@@ -28,7 +28,7 @@ def test_colors_change_nothing_else(arguments: list[str], capsys: pytest.Capture
 
 def test_colors_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A terminal has colours, unless NO_COLOR is set to something or it is dumb."""
-    monkeypatch.setattr(report, "width_of", lambda _: 100)
+    monkeypatch.setattr(output, "width_of", lambda _: 100)
     monkeypatch.setenv("TERM", "xterm")
     for environment, wanted in (
         ({}, True),

@@ -1,4 +1,4 @@
-"""What `mqsel inspect` prints, by its compiled loop and by several processes: what Python prints of each message."""
+"""What `mqsel inspect` prints of each message, by one process and by several."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 from conftest import Run
 from fuzz import fuzz_json
 
-from mqsel.errors import PropertyTypeError, cells, padded
+from mqsel.errors import PropertyTypeError
 from mqsel.files.inspection import Inspect
-from mqsel.files.listing import Form, in_columns
+from mqsel.files.listing import Form
 from mqsel.files.run import tasks
 from mqsel.files.run.work import Ask, Complaint
 from mqsel.formats.jsonl import inspect_json, plain
@@ -33,21 +33,15 @@ ODD = [
 FORMS = [Form(is_json=True), Form()]
 
 
-def slowly(line: bytes, form: Form) -> str | None:
-    """Print a message in Python; None if it is none."""
+def expected_json(line: bytes) -> dict[str, Any] | None:
+    """Return what is printed of a message as JSON; None if it is none."""
     try:
         rows, notes, _ = inspect_json(line)
     except PropertyTypeError:
         return None
-    if form.is_json:
-        properties = [{"name": row.name, "type": row.type, "value": plain(row.value), "from": "JSON"} for row in rows]
-        skipped = [{"what": note.what, "why": note.message} for note in notes]
-        text = json.dumps({"properties": properties, "skipped": skipped, "structures": []}, ensure_ascii=False)
-        return f", {text[1:]}\n"
-    text = "\n" + ("".join(in_columns(rows.__iter__, None)) if rows else "  no properties\n")
-    wide = max((cells(note.what) for note in notes), default=0)
-    beside = [f"    {padded(note.what, wide)}  {note.message}\n" for note in notes]
-    return text + "  skipped\n" * bool(notes) + "".join(beside)
+    properties = [{"name": row.name, "type": row.type, "value": plain(row.value), "from": "JSON"} for row in rows]
+    skipped = [{"what": note.what, "why": note.message} for note in notes]
+    return {"message": "", "properties": properties, "skipped": skipped, "structures": []}
 
 
 def listed(lines: list[bytes], form: Form) -> list[tuple[int, str]]:
@@ -62,18 +56,32 @@ def listed(lines: list[bytes], form: Form) -> list[tuple[int, str]]:
     return messages
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_lines_are_printed_as_python_prints_them(form: Form) -> None:
-    """Invariant: of any line, in any company, the compiled loop prints what Python prints of it alone."""
+def test_json_has_every_property() -> None:
+    """As JSON a message has all its properties, with their values exactly, whatever they are and however many."""
     rng = random.Random("listing")
-    lines = [*ODD, MANY]
-    while len(lines) < 3000:
-        lines += [line.replace(b"\n", b" ") for line in fuzz_json.some_lines(rng)]
-    expected = [(place, slowly(line, form)) for place, line in enumerate(lines, 1) if line.strip()]
-    messages = listed(lines, form)
+    lines = [*ODD, MANY, MANY[:-1] + b"}", *(line for _ in range(20) for line in fuzz_json.some_lines(rng))]
+    lines = [line.replace(b"\n", b" ") for line in lines]
+    expected = [(place, expected_json(line)) for place, line in enumerate(lines, 1) if line.strip()]
+    messages = [(place, json.loads(f'{{"message": ""{text}')) for place, text in listed(lines, FORMS[0])]
 
-    assert messages == [one for one in expected if one[1] is not None]
-    assert len(messages) > 1000
+    assert [one for one in expected if one[1] is not None] == messages
+    assert len(messages) > 100
+
+
+def test_tables_have_a_line_for_each_property() -> None:
+    """As a table a message has a line for each property, in columns, with what a terminal cannot show escaped."""
+    texts = [text for _, text in listed([*ODD, MANY], FORMS[1])]
+
+    assert len(texts[-1].splitlines()) == 2502
+    assert texts[1].splitlines() == [
+        "",
+        "  name  type     value                from",
+        "  é     string   '\\u0007'             JSON",
+        "  n     float64  1.5                  JSON",
+        "  t     int8     0                    JSON",
+        "  日本  float32  0.10000000149011612  JSON",
+        "  �     string   '\\u007f'             JSON",
+    ]
 
 
 def test_the_limit_counts_what_cannot_be_read() -> None:

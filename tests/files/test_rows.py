@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import random
 import struct
 from decimal import Decimal
@@ -16,6 +15,7 @@ from mqsel.errors import FileError, PropertyTypeError
 from mqsel.files import parquet
 from mqsel.files._footer import chunks
 from mqsel.files.rows import lines
+from mqsel.formats.jsonl import json_text
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -26,7 +26,7 @@ def _in_json(value: Any) -> Any:
 
 
 def _written(table: Any) -> bytes:
-    return b"".join(json.dumps(row, ensure_ascii=False, default=_in_json).encode() + b"\n" for row in table.to_pylist())
+    return b"".join(json_text(row, default=_in_json).encode() + b"\n" for row in table.to_pylist())
 
 
 def _float(rng: random.Random) -> float:
@@ -95,7 +95,7 @@ COLUMNS: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_lines_are_what_json_writes(name: str) -> None:
-    """Invariant: of any column, whole, sliced, in chunks or without a row, the lines are those of json.dumps."""
+    """Invariant: of any column, whole, sliced, in chunks or without a row, the lines are those of `json_text`."""
     if name == "nanos":
         pytest.importorskip("pandas", reason="what Python makes of nanoseconds")
     rng = random.Random(name)

@@ -7,7 +7,6 @@ All parts of the selector are asked at once, those that evaluation does not reac
 from __future__ import annotations
 
 import functools
-import json
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,8 +17,8 @@ from mqsel.analysis.explain.account import Verdict, outcomes_of_parts, parts_of
 from mqsel.analysis.explain.change import listed, never_selects, smallest_change
 from mqsel.analysis.explain.near import failed, missing_is_not_unequal, near_names, near_text, time_of, unquoted
 from mqsel.analysis.readings import UNDOCUMENTED, in_this_dialect, outcome, peculiar
-from mqsel.errors import Span, cells, cut_piece, padded, quoted
-from mqsel.formats.jsonl import in_json, plain
+from mqsel.errors import Span, cells, cut_piece, padded, quoted, visible
+from mqsel.formats.jsonl import in_json, json_text, plain
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
@@ -111,18 +110,19 @@ class Explanation:
         verdict = "selected" if self.selected else "not selected"
         lines = [f"{self.truth}: {verdict}"]
         if self.change:
-            lines += [self.change] if width is None else textwrap.wrap(self.change, width)
+            lines += [visible(self.change)] if width is None else textwrap.wrap(visible(self.change), width)
         shown = ["  " * part.depth + " ".join(part.text.split()) for part in self.parts]
         most = 72 if width is None else max(min(72, width - 18), 20)
         column = min(max(map(cells, shown), default=0), most)
         for part, text in zip(self.parts, shown, strict=True):
+            reason = visible(part.reason)
             line = f"  {padded(cut_piece(text, column), column)}  {_word(part.truth):7}  "
-            if width is None or cells(line + part.reason) <= width:
-                lines.append((line + part.reason).rstrip())
+            if width is None or cells(line + reason) <= width:
+                lines.append((line + reason).rstrip())
             else:
                 indent = "  " * (part.depth + 3)
-                reason = textwrap.wrap(part.reason, width, initial_indent=indent, subsequent_indent=indent)
-                lines += [line.rstrip(), *reason]
+                folded = textwrap.wrap(reason, width, initial_indent=indent, subsequent_indent=indent)
+                lines += [line.rstrip(), *folded]
         return "\n".join(lines)
 
 
@@ -310,7 +310,7 @@ def _shown(named: str, value: Any) -> str:
 
 def in_words(message: Mapping[str, Any]) -> str:
     """Return a message as JSON, or what it is if it has no properties."""
-    return json.dumps(in_json(message), ensure_ascii=False) if message else "the message without any property"
+    return json_text(in_json(message)) if message else "the message without any property"
 
 
 def message_code(message: Mapping[str, Any] | None) -> str:

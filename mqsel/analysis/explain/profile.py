@@ -17,7 +17,7 @@ from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.explain.sentences import Count, Seen, Told, sentences
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
-from mqsel.errors import cells, cut, padded
+from mqsel.errors import cells, cut, padded, visible
 from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Node, Not, Or, unparse
@@ -72,12 +72,13 @@ class Profile:
         Args:
             width: of the terminal that shows it, in cells: longer sentences are folded, other lines cut.
         """
-        lines = [line for one in self.sentences for line in ([one] if width is None else textwrap.wrap(one, width))]
+        sentences = map(visible, self.sentences)
+        lines = [line for one in sentences for line in ([one] if width is None else textwrap.wrap(one, width))]
         rows = [(*OUTCOMES, ""), *((*(f"{n:,}" for n in one[2:]), "  " * one.depth + one.text) for one in self.parts)]
         tree = _aligned(rows, numbers=len(OUTCOMES))
         seen = _aligned(self._seen(), numbers=0) if self.properties else []
         tables = [line if width is None else cut(line, width) for line in ["", *tree, *[""] * bool(seen), *seen]]
-        return "\n".join([*lines, *tables])
+        return "\n".join([*lines, *map(visible, tables)])
 
     def _seen(self) -> list[tuple[str, ...]]:
         """Return the head of the table of properties, and its rows."""

@@ -9,17 +9,16 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from itertools import compress, count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError, nameable
 from mqsel.files._sifter import Sifter
 from mqsel.files.dumps import Piece
 from mqsel.files.framings import FORMATS, counted, each, taken_apart
 from mqsel.files.parts import FilePart, units
-from mqsel.formats.jsonl import typed
+from mqsel.formats.jsonl import json_text, typed
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.matcher import Matcher
 from mqsel.names import look_up
@@ -662,20 +661,14 @@ class Route(Job):
 class RouteInJSON(Route):
     """Yields lines of JSON: the process that yields them has done all the work."""
 
-    def __init__(self, selects: "SelectorSet[Any]", ask: Ask) -> None:
-        import json  # noqa: PLC0415 (match needs none of it)
-
-        super().__init__(selects, ask)
-        self._dumps = partial(json.dumps, ensure_ascii=False)
-
     def record(self, keys: list[Any], place: int, message: bytes, path: str) -> bytes:
         """Return a line with the keys and the message, if that is JSON, untouched; else its place."""
         kind = self.ask.format
-        listed = self._dumps(keys).encode("utf-8", "surrogatepass")
+        listed = json_text(keys).encode()
         if FORMATS[kind].is_lines or kind == "parquet":
             return b'{"subscribers": %b, "message": %b}\n' % (listed, message.strip())
-        where = self._dumps({"file": path, counted(path, kind): place})
-        return b'{"subscribers": %b, %b\n' % (listed, where[1:].encode("utf-8", "surrogateescape"))
+        where = json_text({"file": nameable(path), counted(path, kind): place})
+        return b'{"subscribers": %b, %b\n' % (listed, where[1:].encode())
 
 
 # ---- why ---------------------------------------------------------------------------------------------------------
