@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import linecache
+import os
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -75,7 +76,10 @@ def mqsel_snapshot(request: pytest.FixtureRequest) -> Callable[[Paths | Selector
         path = request.path.parent / _FOLDER / f"{request.path.stem}.{name}{f'.{calls}' * (calls > 1)}.json"
         if request.config.getoption("--mqsel-update"):
             path.parent.mkdir(exist_ok=True)
-            path.write_text(json.dumps(got, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            from mqsel.machine.sections import replace_file  # noqa: PLC0415 (as above)
+
+            written = json.dumps(got, ensure_ascii=False, indent=1) + "\n"
+            replace_file(Path(os.path.realpath(path)), [written.encode()])
             return
         if not path.exists():
             pytest.fail(
