@@ -385,6 +385,7 @@ cdef class MessageReader:
     Attributes:
         changes: how often it was changed.
         reports: whether tests without an answer count as ERR; else they raise UndocumentedError.
+        facts: for a pickle: the dialect and the schema of its set, and whether it keeps texts; None of other readers.
     """
 
     cdef readonly Index index
@@ -392,6 +393,7 @@ cdef class MessageReader:
     cdef Turn turn                      # who changes the set has it
     cdef object changing_under          # the lock of the one who does, or None
     cdef readonly Py_ssize_t changes    # how often it was done
+    cdef public object facts
     cdef public bint reports            # for reports: see `reading_compute`
     cdef list keys                      # by place: NOT_READ where a file has it, GONE where there is none; and more
     cdef readonly Py_ssize_t size       # places, also those without a key
