@@ -66,8 +66,8 @@ def refuse_nested(row: tuple[object, ...] | list[object], nested: list[tuple[str
         value = tuple.__getitem__(row, place) if isinstance(row, tuple) else list.__getitem__(row, place)
         if issubclass(type(value), (tuple, list, dict)):  # the class itself is not asked: it may lie
             raise PropertyTypeError(
-                f"property '{name}' leads into the field {quoted(fields[place])} of a Row, a Python {type_name(value)}: "
-                "expected a plain value",
+                f"property '{name}' leads into the field {quoted(fields[place])} of a Row: expected a plain value, "
+                f"found a Python {type_name(value)}",
                 name=name,
                 value_type=type_name(value),
                 hint="select rows of a DataFrame by mqsel.spark.rows(matcher, df), or flatten them first",

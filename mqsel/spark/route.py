@@ -375,10 +375,11 @@ def sources_of(
         ways = [one.source(name) for one in by_rules]
         rule, way = next((one for one in zip(rules, ways, strict=True) if one[1].type != "null"), (rules[-1], ways[-1]))
         found[name] = way if way is ways[0] else way._replace(name=spellings(name, rule)[-1])
-    missing = [name for name, source in found.items() if source.type == "null"]
+    hidden = {name: sentence for one in (*by_rules, anyhow) for name, sentence in one.hidden.items()}
+    missing = [name for name, source in found.items() if source.type == "null" and name not in hidden]
     named = ", ".join(map(repr, missing[:_NAMED])) + ", …" * (len(missing) > _NAMED)
-    said = [f"no column has {named}: NULL in every row, {len(missing):,} of {len(found):,} properties"]
-    return tuple(found.values()), said * bool(missing)
+    said = [f"no column has {named}: NULL in every row, {len(missing):,} of {len(found):,} properties"] * bool(missing)
+    return tuple(found.values()), [*hidden.values(), *said]
 
 
 def _surprises(selectors: SelectorSet[Any], rows: Any, held: Layout, sources: Iterable[PropertySource]) -> list[str]:
@@ -387,7 +388,8 @@ def _surprises(selectors: SelectorSet[Any], rows: Any, held: Layout, sources: It
     read = islice(sets.read(selectors), _LOOKED_AT) if selectors.keep_text else ()
     some = [one for one in read if found.keys() >= {*one.names.values()}]
     mismatched, unread = planning.first_look(some, rows, held, found)
-    return [*mismatched.values(), *unread]
+    dates = {name: text for one in some for name, text in planning.date_surprises(one, found).items()}
+    return [*mismatched.values(), *unread, *dates.values()]
 
 
 def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, str]:
