@@ -242,6 +242,12 @@ def layout(
 
     Raises: ArgumentError: a schema, a type or a path that cannot be.
     """
+    for name, path in (("within", within), ("members", members)):
+        if not isinstance(path, str | None):
+            raise ArgumentError(
+                f"{name} is a Python {type(path).__qualname__}: expected the path of one column",
+                hint="name properties of other columns by path: layout({'color': 'more.color'}, members='properties')",
+            )
     found: dict[str, str] = {}
     kinds = known_types(types)
     for name, place in (places or {}).items():

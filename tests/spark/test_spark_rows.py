@@ -158,3 +158,10 @@ def test_what_members_do_not_hide() -> None:
     where = layout(members="properties")
 
     column("color = 'blue' AND properties IS NULL", "day string, properties map<string, string>", properties=where)
+
+
+@pytest.mark.parametrize("name", ["members", "within"])
+def test_a_layout_has_one_column_of_members(name: str) -> None:
+    """A list of them is an error that says how else to name properties."""
+    with pytest.raises(mqsel.errors.ArgumentError, match=f"{name} is a Python list: expected the path of one column"):
+        layout(**{name: ["properties", "more"]})  # type: ignore[arg-type]
