@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import struct
 from collections.abc import Iterator
@@ -136,3 +137,20 @@ def test_a_fault_at_any_line_leaves_one_whole_file(target: Path, kind: type[Base
         target.write_bytes(b"old")
 
     assert lines > 8
+
+
+# Modules that write generated tables of this package, temporary copies, and what cannot be replaced, as /dev/stdout.
+WRITERS = {"language/dialects.py", "machine/opcodes.py", "files/opening.py", "cli/report.py", "machine/sections.py"}
+
+
+def test_no_other_module_writes_over_files() -> None:
+    """A file of a user is replaced by `replace_file` only: there is no second way to lose its attributes."""
+    writing = re.compile(r"""\.write_(?:text|bytes)\(|\bopen\([^()]*["'][wx]b?\+?["']""")
+
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py*")
+        if path.suffix in (".py", ".pyx") and writing.search(path.read_text(encoding="utf-8"))
+    }
+
+    assert found == WRITERS
