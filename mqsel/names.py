@@ -302,6 +302,28 @@ def folded(pairs: Iterable[tuple[object, _Value]], wanted: Mapping[str, str]) ->
     return values
 
 
+def find_nested(
+    spelled: Iterable[Iterable[str | None]], fields: Iterable[object], *, folds: bool = False
+) -> list[tuple[str, int]]:
+    """List the names that lead into fields because their beginning, up to a dot, is the name of one.
+
+    Args:
+        spelled: of each property the ways to spell it; one of which a field has all does not lead into fields.
+        folds: whether names count without regard to case.
+
+    Returns: a name, and the position of the field.
+    """
+    read = str.casefold if folds else str
+    places = {read(field): place for place, field in enumerate(fields) if isinstance(field, str)}
+    nested = []
+    for ways in spelled:
+        names = [name for name in ways if name]
+        if not any(read(name) in places for name in names):
+            steps = [(name, at) for name in names for at, sign in enumerate(name) if sign == "."]
+            nested += [(name, places[read(name[:at])]) for name, at in steps if read(name[:at]) in places]
+    return nested
+
+
 def by_casefold(names: Iterable[str]) -> dict[str, str]:
     """Return names as `folded` wants them."""
     return {name.casefold(): name for name in names}

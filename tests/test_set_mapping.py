@@ -127,6 +127,48 @@ def test_all_or_nothing() -> None:
     assert selectors.match({"x": 2, "y": 3}) == ["a", "b"]
 
 
+@pytest.mark.parametrize("value", [None, 5, float("nan"), b"x = 1"])
+def test_admit_reports_what_is_no_selector_with_its_key(value: Any) -> None:
+    """As a frame has None or NaN where a cell is empty; the last selector of a key counts, as in a dict."""
+    selectors = SelectorSet({"a": "x = 1"})
+
+    refused = selectors.admit(
+        [("a", value), ("b", "x = 2"), ("c", value), ("c", "x = 2"), ("d", "x = 2"), ("d", value)]
+    )
+
+    assert [(key, error.key) for key, error in refused.items()] == [("a", "a"), ("d", "d")]
+    assert refused["a"].message == f"the selector is a Python {type(value).__name__}: expected a str or a Matcher"
+    assert dict(selectors) == {"a": "x = 1", "b": "x = 2", "c": "x = 2"}
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_methods_pickle_without_their_set(protocol: int) -> None:
+    """Also `match`, of a set that nobody else holds, that has gaps, texts of several dialects, or no texts."""
+    selectors = SelectorSet({"a": "x = 1", "b": "y LIKE 'z%'", "gone": "x = 1"}, schema=("y", "x"))
+    selectors["other"] = mqsel.compile("x + 1 > 1", dialect=JMS)
+    del selectors["gone"]
+    without = SelectorSet(selectors, keep_text=False)
+    methods = [selectors.match, selectors.scan, without.match, SelectorSet({7: "x = 1"}).match, selectors.copy().match]
+
+    arrived = [pickle.loads(pickle.dumps(method, protocol)) for method in methods]
+
+    for method, same in zip(methods, arrived, strict=True):
+        for message in ({"x": 1}, {"y": "zz"}, {}):
+            assert same(message) == method(message)
+    assert arrived[0](("zz", 1)) == ["a", "b", "other"]
+    assert arrived[0]({"x": 1}, within=["other"]) == ["other"]
+    assert pickle.loads(pickle.dumps(arrived[0], protocol))({"x": 1}) == ["a", "other"]
+
+
+def test_a_copy_of_match_is_of_a_copy_of_the_set() -> None:
+    """A deep copy does not change with the set; a pickle of a match of a file neither."""
+    selectors = SelectorSet({"a": "x = 1"})
+    match = copy.deepcopy(selectors.match)
+    selectors["b"] = "x = 1"
+
+    assert (match({"x": 1}), selectors.match({"x": 1})) == (["a"], ["a", "b"])
+
+
 def test_selectors_without_properties() -> None:
     """Nothing and TRUE select all messages; FALSE none, where a dialect has it."""
     selectors = SelectorSet({1: "", 2: "  ", 3: "1 = 1"}, dialect=IBM_MQ)

@@ -214,7 +214,7 @@ def write_file(path: str, lines: Iterable[str]) -> None:
     """
     from pathlib import Path  # noqa: PLC0415 (most commands write no file)
 
-    from mqsel.machine.sections import put  # noqa: PLC0415
+    from mqsel.machine.sections import replace_file  # noqa: PLC0415
 
     data = "\n".join([*lines, ""]).encode()
     target = Path(path)
@@ -223,7 +223,7 @@ def write_file(path: str, lines: Iterable[str]) -> None:
             is_plain = target.is_file() and os.access(target, os.W_OK) and not path.startswith(("/dev/", "/proc/"))
             if is_plain or not target.exists():
                 try:
-                    return put(Path(os.path.realpath(path)), [data])
+                    return replace_file(Path(os.path.realpath(path)), [data])
                 except OSError as error:  # a folder that takes no other file, or a file that is mounted
                     if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY):
                         raise

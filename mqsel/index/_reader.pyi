@@ -26,6 +26,7 @@ GONE: object
 class MessageReader(Generic[_K]):
     @classmethod
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
+    facts: Any
     reports: bool
     def __new__(cls) -> MessageReader[Any]: ...
     @property

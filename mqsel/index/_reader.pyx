@@ -54,7 +54,7 @@ from mqsel.language.computed import set_clock, time_of
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
 from mqsel.names import ANY_CASE as _ANY_CASE
-from mqsel.names import folded, parted
+from mqsel.names import find_nested, folded, parted
 from mqsel.values import TYPE_NAMES as _TYPES
 
 cdef extern from "Python.h":
@@ -213,6 +213,7 @@ cdef class Positions:
     cdef uint32_t *slot         # of each
     cdef int32_t *position      # of each
     cdef int32_t *types         # its declared MQTYPE, or 0
+    cdef list nested            # of a Row of Spark: names that lead into its fields, as of find_nested; else None
     cdef bint straight          # each slot stands at its own place: such a Record is searched as it is
 
     def __cinit__(self, MessageReading reading not None, names, types=()):
@@ -385,6 +386,7 @@ cdef class MessageReader:
     Attributes:
         changes: how often it was changed.
         reports: whether tests without an answer count as ERR; else they raise UndocumentedError.
+        facts: for a pickle: the dialect and the schema of its set, and whether it keeps texts; None of other readers.
     """
 
     cdef readonly Index index
@@ -392,6 +394,7 @@ cdef class MessageReader:
     cdef Turn turn                      # who changes the set has it
     cdef object changing_under          # the lock of the one who does, or None
     cdef readonly Py_ssize_t changes    # how often it was done
+    cdef public object facts
     cdef public bint reports            # for reports: see `reading_compute`
     cdef list keys                      # by place: NOT_READ where a file has it, GONE where there is none; and more
     cdef readonly Py_ssize_t size       # places, also those without a key
@@ -533,6 +536,8 @@ cdef class MessageReader:
         cdef Value *value
         if PySequence_Fast_GET_SIZE(<PyObject *> message) != positions.width:
             raise wordings.wrong_length(PySequence_Fast_GET_SIZE(<PyObject *> message), positions.width)
+        if positions.nested:
+            wordings.refuse_nested(message, positions.nested, positions.copy)
         for number in range(positions.count):
             slot = positions.slot[number]
             if PySequence_Fast_GET_SIZE(<PyObject *> message) <= positions.position[number]:  # a list may shrink
@@ -572,14 +577,19 @@ cdef class MessageReader:
         """Find the layout of a sequence that names its positions: pyspark's Row, or a namedtuple. None for others."""
         cdef Positions positions = self.row
         cdef object fields = getattr(message, "__fields__", None)
-        if fields is None:
+        cdef bint is_row = fields is not None
+        if not is_row:
             fields = getattr(message, "_fields", None)
         if are_of(positions, reading) and fields is positions.names:
             if PyTuple_Check(fields) or (type(fields) is list and fields == positions.copy):
                 return positions
         if not isinstance(fields, (tuple, list)):
             return None
-        positions = self.row = Positions(reading, fields)
+        positions = Positions(reading, fields)
+        if is_row:
+            spelled = zip(reading.table.shown, reading.table.second)
+            positions.nested = find_nested(spelled, positions.copy, folds=bool(reading.table.folded))
+        self.row = positions
         return positions
 
     cdef list answer(self, object message, object within):

@@ -449,7 +449,7 @@ def _replace(target: Path, before: bytes, after: bytes) -> None:
         if target.read_bytes() != before:
             raise EditError("the file has changed since it was read")
 
-    sections.put(target, [after], check)
+    sections.replace_file(target, [after], check)
 
 
 def difference(document: Document, data: bytes) -> Iterator[str]:

@@ -34,6 +34,7 @@ cdef class Layout:
     cdef Py_ssize_t width    # number of names
     cdef int32_t *positions  # for each slot its place among the names, or -1; that behind all, for Records
     cdef int32_t *types      # for each slot its declared MQTYPE, or 0; NULL if none is declared
+    cdef list nested         # of a Row of Spark: names that lead into its fields, as of find_nested; else None
 
 
 cdef class Machine:
@@ -57,6 +58,7 @@ cdef class Machine:
     cdef int dispatch_slow(self, Frame *frame, object message, uint32_t start) except -1
     cdef int dispatch_mapping(self, Frame *frame, object message, uint32_t start) except -1
     cdef Layout row_layout_of(self, object message)
+    cdef list spelled(self)
     cdef Layout layout_of(self, object names)
 
 

@@ -28,7 +28,7 @@ from mqsel.language.dialect import core_of
 from mqsel.machine import wordings
 from mqsel.machine.program import Program
 from mqsel.machine.schema import as_schema
-from mqsel.names import by_casefold, folded
+from mqsel.names import by_casefold, find_nested, folded
 from mqsel.values import TYPE_NAMES as _TYPES
 
 cdef extern from *:
@@ -563,6 +563,8 @@ cdef class Machine:
                 sequence.width = layout.width
                 if PySequence_Fast_GET_SIZE(sequence.sequence) != layout.width:
                     raise wordings.wrong_length(PySequence_Fast_GET_SIZE(sequence.sequence), layout.width)
+                if layout.nested:
+                    wordings.refuse_nested(message, layout.nested, layout.copy)
                 return start_at(self, frame, &sequence, start)
         elif type(message) is self.mapping_type or isinstance(message, Mapping):
             self.mapping_type = type(message)
@@ -583,7 +585,8 @@ cdef class Machine:
         """Find the layout of a sequence that names its positions: pyspark's Row, or a namedtuple. None for others."""
         cdef Layout layout = self.row_layout
         cdef object fields = getattr(message, "__fields__", None)
-        if fields is None:
+        cdef bint is_row = fields is not None
+        if not is_row:
             fields = getattr(message, "_fields", None)
         if layout is not None and fields is layout.names:
             # A tuple cannot change in place (the fields of a pyspark Row may be a Row themselves), a list can.
@@ -593,8 +596,18 @@ cdef class Machine:
             return None
         if layout is None or type(fields) is not list or fields != layout.copy:
             layout = Layout(self, fields)
+            if is_row:
+                layout.nested = find_nested(self.spelled(), layout.copy, folds=self.folds)
             self.row_layout = layout
         return layout
+
+    cdef list spelled(self):
+        """List for each slot the ways to spell its name."""
+        cdef Image *image = self.image
+        return [
+            (<object> image.names[slot], None if image.aliases[slot] == NULL else <object> image.aliases[slot])
+            for slot in range(image.slot_count)
+        ]
 
     cdef Layout layout_of(self, object schema):
         """Lay out the Records of a schema."""

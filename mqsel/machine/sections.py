@@ -6,17 +6,17 @@ checked by its reader. Knows nothing of the meaning of the sections.
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
 import stat
 import struct
 import sys
-import threading
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -64,32 +64,60 @@ def save(path: str | os.PathLike[str], pieces: Iterable[Buffer]) -> None:
         target = Path(os.path.realpath(name))
         if target.exists() and not target.is_file():
             raise FileError("there is something else than a regular file", path=name, hint="name another file")
-        put(target, pieces)
+        replace_file(target, pieces)
     except OSError as error:
         raise FileError(f"the file cannot be written: {error.strerror}", path=name) from error
 
 
-def put(target: Path, pieces: Iterable[Buffer], check: Callable[[], object] = bool) -> None:
-    """Write a file beside its place, and, after a check, put it there, with the mode and owner of the one before.
+def replace_file(target: Path, pieces: Iterable[Buffer], check: Callable[[], object] = bool) -> None:
+    """Write a file beside its place, and, after a check, move it there: the only way to write over a user's file.
 
-    Raises: OSError: it is as it was.
+    The file keeps the mode, the owner and the extended attributes of the one before, with them its access control list.
+    Nobody can put a link in the way of the file beside, because its name is random and must be new.
+
+    Raises: OSError: the old file is as it was. Also where an attribute cannot be kept.
     """
-    found = target.stat() if target.exists() else None
-    mode = 0o666 if found is None else stat.S_IMODE(found.st_mode)
-    beside = target.with_name(f"mqsel-{os.getpid()}-{threading.get_ident()}.new")
+    before = target.stat() if target.exists() else None
+    mode = 0o666 if before is None else 0o600  # nobody else reads it before it has the rights of the one before
+    beside = target.with_name(f"mqsel-{os.urandom(8).hex()}.new")
+    only_new = os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     try:
-        with open(beside, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        with open(beside, "wb", opener=lambda name, flags: os.open(name, flags | only_new, mode)) as file:
             file.writelines(pieces)
             file.flush()
+            if before is not None:
+                # By the descriptor, so that no name is followed. To change the owner takes away some attributes.
+                place = file.fileno() if os.chmod in os.supports_fd else beside
+                with suppress(OSError, AttributeError):  # only root may, and not everywhere
+                    os.chown(place, before.st_uid, before.st_gid)
+                _copy_attributes(target, place)
+                os.chmod(place, stat.S_IMODE(before.st_mode))  # noqa: PTH101 (a descriptor has no name)
             os.fsync(file.fileno())
-        if found is not None:
-            with suppress(OSError, AttributeError):  # only root may, and not everywhere
-                os.chown(beside, found.st_uid, found.st_gid)
-            beside.chmod(mode)
         check()
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _copy_attributes(before: Path, after: int | Path) -> None:
+    """Give a file the extended attributes of another. Linux keeps access control lists and labels as such.
+
+    Raises: OSError: one cannot be set, unless only an administrator may.
+    """
+    if not hasattr(os, "listxattr"):
+        return
+    try:
+        names = os.listxattr(before)
+    except OSError as error:
+        if error.errno == errno.ENOTSUP:
+            return
+        raise
+    for name in names:
+        value = os.getxattr(before, name)
+        with suppress(PermissionError) if name.startswith(("security.", "trusted.")) else nullcontext():
+            os.setxattr(after, name, value)
+    for name in {*os.listxattr(after)} & {"system.posix_acl_access"} - {*names}:  # the folder has granted it
+        os.removexattr(after, name)
 
 
 def read(path: str | os.PathLike[str]) -> memoryview:

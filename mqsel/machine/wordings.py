@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mqsel.errors import ArgumentError, PropertyTypeError, type_name
+from mqsel.errors import ArgumentError, PropertyTypeError, quoted, type_name
 from mqsel.values import TYPE_NAMES
 
 
@@ -52,6 +52,26 @@ def not_a_message(value: object, schema: bool) -> PropertyTypeError:
         value_type=found,
         hint=hint,
     )
+
+
+def refuse_nested(row: tuple[object, ...] | list[object], nested: list[tuple[str, int]], fields: list[str]) -> None:
+    """Refuse a Row of Spark that holds something a name leads into: only a Column of its DataFrame follows the name.
+
+    Args:
+        nested: as `mqsel.names.find_nested` returns it.
+
+    Raises: PropertyTypeError: with the first such name.
+    """
+    for name, place in nested:
+        value = tuple.__getitem__(row, place) if isinstance(row, tuple) else list.__getitem__(row, place)
+        if issubclass(type(value), (tuple, list, dict)):  # the class itself is not asked: it may lie
+            raise PropertyTypeError(
+                f"property '{name}' leads into the field {quoted(fields[place])} of a Row: expected a plain value, "
+                f"found a Python {type_name(value)}",
+                name=name,
+                value_type=type_name(value),
+                hint="select rows of a DataFrame by mqsel.spark.rows(matcher, df), or flatten them first",
+            )
 
 
 def wrong_length(found: int, expected: int) -> PropertyTypeError:

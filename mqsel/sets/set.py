@@ -9,6 +9,7 @@ Longer than 500 lines because a mapping that travels has many methods, each of a
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import os
 import pickle
@@ -177,6 +178,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             contents.own,
             contents.options,
         )
+        self._reader.facts = (self.dialect, self.schema, self.keep_text)
 
     @property
     def changes(self) -> int:
@@ -190,8 +192,12 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     # ---- reading selectors -------------------------------------------------------------------------------------------
 
-    def _taken(self, pairs: Iterable[tuple[K, str | Matcher]]) -> _Given:
-        """Return selectors as people pass them, checked."""
+    def _taken(self, pairs: Iterable[tuple[K, str | Matcher]], faulty: dict[K, SelectorError] | None = None) -> _Given:
+        """Return selectors as people pass them, checked.
+
+        Args:
+            faulty: gets an error for each key whose selector is neither a str nor a Matcher; without it that raises.
+        """
         texts: dict[K, str] = {}
         own: dict[K, Dialect] = {}
         for key, selector in pairs:
@@ -199,7 +205,8 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
                 hash(key)
             except (TypeError, ValueError) as error:
                 raise no_key(key) from error
-            own.pop(key, None)
+            for mapping in (own, texts, faulty or {}):  # the last selector of a key counts
+                mapping.pop(key, None)
             if isinstance(selector, Matcher):
                 check_source(selector.program)
                 texts[key] = selector.selector
@@ -207,10 +214,11 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
                     own[key] = selector.dialect
             elif is_a(selector, str):
                 texts[key] = str.__str__(selector)
+            elif faulty is None:
+                raise ArgumentError(f"the selector of {shortened(key)} is {_not_a_selector(selector)}")
             else:
-                raise ArgumentError(
-                    f"the selector of {shortened(key)} is a Python {type_name(selector)}: expected a str or a Matcher"
-                )
+                faulty[key] = SelectorError(f"the selector is {_not_a_selector(selector)}")
+                faulty[key].key = key
         return _Given(texts, own, self.dialect)
 
     @changing
@@ -325,12 +333,12 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     def admit(self, selectors: Selectors[K]) -> dict[K, SelectorError]:
         """Add the valid ones of *selectors*, or replace those of the same keys; the others change nothing.
 
-        Returns: the errors of those by key.
+        Returns: the errors of those by key. None and other values that are no selectors are errors of their keys, also.
 
-        Raises: ArgumentError: as `update`.
+        Raises: ArgumentError: a key without a hash, or *selectors* is neither a mapping nor pairs.
         """
         faulty: dict[K, SelectorError] = {}
-        given = self._taken(_pairs(selectors))
+        given = self._taken(_pairs(selectors), faulty)
         for key, text in given.texts.items():
             try:
                 read_anew(text, given.own.get(key, given.usual))
@@ -338,7 +346,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
                 error.key = key
                 faulty[key] = error.with_traceback(None)
         for key in faulty:
-            del given.texts[key]
+            given.texts.pop(key, None)
             given.own.pop(key, None)
         self._write(given)
         return faulty
@@ -665,6 +673,17 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return f"<mqsel.SelectorSet of {count}, {self.dialect!r}>"
 
 
+def _reduced_reader(reader: MessageReader[Any]) -> tuple[Any, ...]:
+    """Pickle the reader of a set as that set: `SelectorSet.match` is a method of its reader, which it may outlive."""
+    selectors = SelectorSet.__new__(SelectorSet)
+    selectors.dialect, selectors.schema, selectors.keep_text = reader.facts
+    selectors._reader = reader  # noqa: SLF001 (of its own class)
+    return getattr, (selectors, "_reader")
+
+
+copyreg.pickle(MessageReader, _reduced_reader)
+
+
 def _unpickled(kind: type[SelectorSet[Any]], header: dict[str, Any], keys: list[Any], parts: list[Any]) -> Any:
     selectors = kind.__new__(kind)
     selectors._hold(file.unpickled(header, keys, parts))  # noqa: SLF001 (of its own class)
@@ -672,6 +691,10 @@ def _unpickled(kind: type[SelectorSet[Any]], header: dict[str, Any], keys: list[
 
 
 # ---- arguments -------------------------------------------------------------------------------------------------------
+
+
+def _not_a_selector(value: object) -> str:
+    return f"a Python {type_name(value)}: expected a str or a Matcher"
 
 
 def _pairs(selectors: Any) -> list[tuple[Any, Any]]:

@@ -17,7 +17,7 @@ if find_spec("pyspark") is None:
 from mqsel.spark.archive import changes, contract
 from mqsel.spark.audience import Outcome, SetProfile, compare, profile_set
 from mqsel.spark.columns import Layout, PropertySource, layout
-from mqsel.spark.planning import Plan, column, properties, register
+from mqsel.spark.planning import Plan, column, properties, register, rows
 from mqsel.spark.profiling import profile
 from mqsel.spark.raw import MessageColumn, mq_message
 from mqsel.spark.route import RoutePlan, any_of, deliveries, plan, route
@@ -57,6 +57,7 @@ __all__ = [
     "properties",
     "register",
     "route",
+    "rows",
 ]
 
 

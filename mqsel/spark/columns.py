@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from pyspark.errors import AnalysisException, PySparkException
@@ -68,7 +69,9 @@ class Case(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """A column that is in the order of the numbers read from it, so that it may be compared itself: readers know it.
+    """A column that may be compared itself, so that readers know the test: it is in the order of what is read from it.
+
+    That is a number, or the text of a date.
 
     Attributes:
         sql: text of the column.
@@ -114,6 +117,8 @@ class PropertySource(NamedTuple):
     steps: Steps | None = None
     asked: str = ""
 
+
+_MISSING = PropertySource("", "null", "NULL", "NULL")  # of a name that no row has
 
 SPARK_TYPES = {row.name: row.sql for row in TYPES if row.sql}
 _TYPE_NAMES = {spark_type: row.name for row in TYPES for spark_type in row.spark}
@@ -237,6 +242,12 @@ def layout(
 
     Raises: ArgumentError: a schema, a type or a path that cannot be.
     """
+    for name, path in (("within", within), ("members", members)):
+        if not isinstance(path, str | None):
+            raise ArgumentError(
+                f"{name} is a Python {type(path).__qualname__}: expected the path of one column",
+                hint="name properties of other columns by path: layout({'color': 'more.color'}, members='properties')",
+            )
     found: dict[str, str] = {}
     kinds = known_types(types)
     for name, place in (places or {}).items():
@@ -331,12 +342,14 @@ class PropertySources:
         rules: of names, see `mqsel.names.spellings`.
 
     Attributes:
-        warnings: sentences about properties that no row has.
+        warnings: sentences about properties that no row has, and about `hidden`.
+        hidden: by name, those about a column of this name where the property is read from the members of a layout.
         spelled: how the rows spell the names of those sources that they have.
     """
 
     def __init__(self, rows: DataFrame | StructType | str, layout: Layout, rules: str = "mqi") -> None:
         self.warnings: list[str] = []
+        self.hidden: dict[str, str] = {}
         self.spelled: dict[str, str] = {}
         self._rules = rules
         self._layout = layout
@@ -376,19 +389,41 @@ class PropertySources:
             if holder is None:
                 path = ".".join((*self._layout.within, *members.path))
                 raise wordings.no_column(name, path, self._near(path))
+            is_hidden = self._note_hidden(name, spelled, members)
             own = self._spelling(holder, spelled[0])
             found = self._step(holder, own)
             if found is None:
-                return self._absent(name)
+                return _MISSING._replace(name=name) if is_hidden else self._absent(name)
             self.spelled[name] = own
             return self._member(name, own, holder, found, declared, members)
-        ways = [follow(one, self._row, self._named) for one in spelled]
-        found = next((way for way in ways if way is not None), None)
+        found = self._column_of(spelled)
         if found is None and "." in name:
             found = self._follow(tuple(name.split(".")))
         if found is not None and found.path:
             self.spelled[name] = ".".join(found.path)
         return self._absent(name) if found is None else self._typed(name, found, declared, None)
+
+    def _column_of(self, spelled: Iterable[str]) -> _Found | None:
+        """Find the column, or the field of one, that a property is without a layout."""
+        ways = [follow(one, self._row, self._named) for one in spelled]
+        return next((way for way in ways if way is not None), None)
+
+    def _note_hidden(self, name: str, spelled: Iterable[str], members: Members) -> bool:
+        """Report whether rows have a column of a property that is read from members, and warn of it."""
+        column = None
+        with suppress(PropertyTypeError, ArgumentError):  # two columns of the name, or one that cannot be named
+            column = self._column_of(spelled)
+        holder = ".".join((*self._layout.within, *members.path))
+        if column is None or not column.path or ".".join(column.path) == holder:
+            return False
+        path = ".".join(step if "." not in step else f"`{step}`" for step in column.path)
+        within = f", record={self._layout.record!r}" if self._layout.record else f", members={holder!r}"
+        self.hidden[name] = (
+            f"'{name}' is read from '{holder}', as {within[2:]} says, not from the column '{path}'; "
+            f"if that is meant: layout({{'{name}': '{path}'}}{within})"
+        )
+        self.warnings.append(self.hidden[name])
+        return True
 
     def names(self) -> tuple[list[str], str]:
         """List the names that the schema gives to properties.
@@ -547,7 +582,7 @@ class PropertySources:
 
     def _absent(self, name: str) -> PropertySource:
         self.warnings.append(f"no column has '{name}': it is NULL in every row{self._near(name)}")
-        return PropertySource(name, "null", "NULL", "NULL")
+        return _MISSING._replace(name=name)
 
     def _near(self, name: str) -> str:
         known = [field.name for field in self._schema.fields]
@@ -802,7 +837,7 @@ def _ordered(spark_type: Any, declared: str, sql: str) -> Steps | None:
     match type(spark_type).__name__:
         case "TimestampType":
             return Steps(sql, "timestamp_micros({0}L)", (1000, 1), 1 << 63)
-        case "DateType" if declared == "int64":
+        case "DateType":  # as a text, too: a text that is a date is compared as one
             return Steps(sql, "date_from_unix_date({0})", (1, 86_400_000), 1 << 31)
         case "DecimalType":
             digits, scale = spark_type.precision, spark_type.scale

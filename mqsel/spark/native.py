@@ -11,10 +11,11 @@ Longer than 500 lines because texts, values and the walk share those rules, and 
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -385,6 +386,52 @@ def _asked(value: _Value, texts: list[str]) -> str:
     return f"{value.asked} IN ({', '.join([*texts, text_literal('')])})" if value.asked and len(texts) < 100 else ""
 
 
+def days_of(text: str) -> int | None:
+    """Return the days since 1970 of a date as Spark writes it, ``2026-01-31``; None of any other text.
+
+    Of a year before 1 or after 9999 it is None, too: such a text is compared as a text.
+    """
+    if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return None
+    try:
+        return dt.date.fromisoformat(text).toordinal() - _EPOCH
+    except ValueError:
+        return None
+
+
+def is_date(text: str) -> bool:
+    """Report whether Spark writes some date so; one outside the years 1 to 9999 has more digits or a sign."""
+    return days_of(text) is not None or bool(re.fullmatch("(0000|-[0-9]{4,7}|[+][0-9]{5,7})-[0-9]{2}-[0-9]{2}", text))
+
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+
+
+def _listed(value: _Value, choices: Iterable[str], *, negated: bool) -> str:
+    """Write whether a string is one of some texts. What is read from a date is compared with dates as a date."""
+    steps, dates, others = value.steps, [], []
+    for choice in dict.fromkeys(choices):
+        days = None if steps is None else days_of(choice)
+        if steps is not None and days is not None:
+            dates.append(steps.constant(days))
+        elif is_writable(choice):
+            others.append(choice)
+    made = [_one_of(steps.sql, dates, negated=negated)] if steps is not None and dates else []
+    if others:
+        texts = [text_literal(choice) for choice in others]
+        made.append(_one_of(_readable(value.sql, *others), texts, negated=negated))
+        made[-1] = made[-1] if negated else both(_asked(value, texts), made[-1])
+    if not made:
+        return _settled("true" if negated else "false", value)
+    return both(*made) if negated else _either(*made)
+
+
+def _one_of(column: str, constants: Sequence[str], *, negated: bool) -> str:
+    if len(constants) == 1:
+        return f"{_at(column, _PRIMARY)} {'<>' if negated else '='} {constants[0]}"
+    return f"{column} {'NOT ' if negated else ''}IN ({', '.join(constants)})"
+
+
 _FUNCTIONS = {"prefix": "startswith", "suffix": "endswith", "contains": "contains"}
 
 
@@ -568,15 +615,7 @@ class _Translator:
                 if isinstance(node, Like):
                     sql = _like(value, node)
                     return Condition(_negated(sql) if negated else sql, "")
-                column = _readable(value.sql, *node.choices)
-                texts = [text_literal(choice) for choice in dict.fromkeys(node.choices) if is_writable(choice)]
-                if not texts:
-                    return Condition(_settled("true" if negated else "false", value), "")
-                if len(texts) == 1:
-                    made = f"{column} {'<>' if negated else '='} {texts[0]}"
-                else:
-                    made = f"{column} {'NOT ' if negated else ''}IN ({', '.join(texts)})"
-                return Condition(made if negated else both(_asked(value, texts), made), "")
+                return Condition(_listed(value, node.choices, negated=negated), "")
             case IsNull(negated, identifier):
                 value = self.value(identifier)
                 if value.type == "null":
@@ -599,15 +638,10 @@ class _Translator:
             return self.numbers(operator, left, right)._replace(err=err)
         if operator in ("=", "<>") and left.type == right.type and left.type in ("string", "boolean", "bytes"):
             for one, beside in ((left, right), (right, left)):
-                if isinstance(one.literal, str) and not is_writable(one.literal):
-                    return Condition(_settled("true" if operator == "<>" else "false", beside), err)
-            if left.type == "string":
-                # Two texts that differ may be one when read.
-                said = [one.literal for one in (left, right) if isinstance(one.literal, str)] or [_REPLACEMENT]
-                texts = [one.sql if one.literal is not None else _readable(one.sql, *said) for one in (left, right)]
-                pairs = ((left, right), (right, left)) if operator == "=" else ()
-                asked = [_asked(one, [other.sql]) for one, other in pairs if other.literal is not None]
-                return Condition(both(*asked, f"{_at(texts[0], _PRIMARY)} {operator} {_at(texts[1], _PRIMARY)}"), err)
+                if isinstance(one.literal, str):
+                    return Condition(_listed(beside, [one.literal], negated=operator == "<>"), err)
+            if left.type == "string":  # two texts that differ may be one when read
+                left, right = (one._replace(sql=_readable(one.sql, _REPLACEMENT)) for one in (left, right))
             return Condition(f"{_at(left.sql, _PRIMARY)} {operator} {_at(right.sql, _PRIMARY)}", err)
         return _mismatch(other, left, right, err=err)
 

@@ -16,18 +16,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import StructType
 
 import mqsel.matcher
-from mqsel.errors import ArgumentError, PropertyTypeError, quoted, shortened
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, quoted, shortened
 from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
-from mqsel.language.nodes import And, unparse
+from mqsel.language.nodes import And, Comparison, Identifier, In, Like, Literal, unparse
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, at_time
 from mqsel.machine.compiler import lower
@@ -51,7 +51,7 @@ from mqsel.spark.columns import (
     text_literal,
     type_text,
 )
-from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, both, condition, final, tests
+from mqsel.spark.native import MAX_LENGTH, MAX_TESTS, NoTranslation, both, condition, final, is_date, tests
 from mqsel.spark.raw import (
     MessageColumn,
     message_call,
@@ -64,6 +64,9 @@ from mqsel.spark.raw import (
 from mqsel.spark.ship import Call, arrow_call, table
 from mqsel.spark.wordings import TYPED_JSON
 from mqsel.values import KINDS, TYPE_NAMES, TYPES
+
+if TYPE_CHECKING:
+    from pyspark import RDD
 
 MAX_REASONS = 10  # of a selector too long to list them all
 STRATEGIES = ("native", "arrow")
@@ -175,6 +178,35 @@ def column(
     return made.column()
 
 
+def rows(
+    selector: str | Matcher,
+    frame: DataFrame,
+    *,
+    properties: Layout | MessageColumn | Mapping[str, Place] | str | None = None,
+    types: Mapping[str, str] | None = None,
+    dialect: Dialect | str | None = None,
+    now: int | None = None,
+) -> RDD[Row]:
+    """Return the Rows of a DataFrame that a selector selects, as an RDD: those of ``frame.filter(column(…)).rdd``.
+
+    A Row itself has lost the types of its columns, so ``frame.rdd.mapPartitions(matcher.filter)`` has other results.
+
+    Args: those of `column`.
+
+    Raises: what `column` raises; MqselError: Spark Connect has no RDDs.
+    """
+    if not isinstance(frame, DataFrame):
+        raise ArgumentError(
+            f"frame is a Python {type(frame).__qualname__}: expected a DataFrame",
+            hint="filter Python objects by rdd.mapPartitions(matcher.filter)",
+        )
+    if not hasattr(frame, "_jdf"):
+        raise MqselError("Spark Connect has no RDDs", hint="use frame.filter(mqsel.spark.column(selector, frame))")
+    made = plan(selector, frame, properties=properties, types=types, dialect=dialect, now=now)
+    warn(made.warnings)
+    return frame.filter(made.column()).rdd
+
+
 def plan(
     selector: str | Matcher,
     rows: DataFrame | StructType | str,
@@ -200,7 +232,7 @@ def plan(
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
     mismatched, unread = first_look([whole], rows, held, sources)
     _check_names(rows, held, whole, {name for name in sources if sources[name].type == "null"} | mismatched.keys())
-    said = (*found.warnings, *mismatched.values(), *unread)
+    said = (*found.warnings, *mismatched.values(), *unread, *date_surprises(whole, sources).values())
     native, rest, why = _divided(whole, sources, strategy)
     if rest is not None:
         if strategy == "native":
@@ -351,6 +383,33 @@ def surprises(
             if can_declare and family in ("string", "byte string") and kinds[0] in _DECLARED:
                 said += _advice(name, kinds[0], (first or {}).get(name, []))
             found[name] = said
+    return found
+
+
+def date_surprises(selector: Selector, sources: Mapping[str, PropertySource]) -> dict[str, str]:
+    """Find the dates, read as texts, that are compared with what no date is, or so that readers skip no rows."""
+    found: dict[str, str] = {}
+    for node in selector.order:
+        match node:
+            case Like(identifier=Identifier(name)):
+                texts: tuple[Any, ...] = ()
+            case In(identifier=Identifier(name), choices=texts):
+                pass
+            case Comparison(left=Identifier(name), right=Literal(value=text)):
+                texts = (text,)
+            case Comparison(left=Literal(value=text), right=Identifier(name)):
+                texts = (text,)
+            case _:
+                continue
+        name = selector.names[name]
+        if sources[name].type != "string" or sources[name].steps is None:
+            continue
+        wrong = next((text for text in texts if isinstance(text, str) and not is_date(text)), None)
+        said = f"'{name}' is a date, as a text such as '2026-01-31': "
+        if wrong is not None:
+            found[name] = f"{said}it never is {quoted(wrong)}; write such a text"
+        elif isinstance(node, Like):
+            found[name] = f"{said}LIKE reads every row; list days by IN, or declare types={{'{name}': 'int64'}}"
     return found
 
 

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql import types as T  # noqa: N812 (its usual name)
 from pyspark.sql.types import StructType
 
-from mqsel.errors import ArgumentError, MqselError, check_word, shortened
+from mqsel.errors import ArgumentError, FileError, MqselError, check_word, shortened
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.inventory import Entry, kind_of_file
 from mqsel.inventory.keyed import selector_set
@@ -252,7 +252,10 @@ def as_set(
         elif path.is_dir() or kind_of_file(path) not in _KEYED:
             return _of_inventory(selectors, read_as, errors)
         else:
-            selectors, errors = [(one.key, one.selector) for one in read_selectors(path)], errors or "skip"
+            try:
+                selectors, errors = [(one.key, one.selector) for one in read_selectors(path)], errors or "skip"
+            except FileError as error:
+                raise _gone(error) from error
     elif hasattr(selectors, "collect") and hasattr(selectors, "schema"):
         selectors, errors = _of_frame(selectors), errors or "skip"
     elif isinstance(selectors, Iterable) and not isinstance(selectors, Mapping):
@@ -272,7 +275,23 @@ def as_set(
 
 def _of_inventory(paths: Any, dialect: Dialect | None, errors: str | None) -> tuple[SelectorSet[Any], Faulty]:
     made, faulty = selector_set(SelectorSet, paths, dialect=dialect, errors=errors or "skip")
+    named = [paths] if isinstance(paths, str | os.PathLike) else [one for one in paths if not isinstance(one, Entry)]
+    names = {os.fspath(one) for one in named}
+    for _, error in faulty:
+        if errors is None and isinstance(error, FileError) and error.path in names and _is_gone(error.path):
+            raise _gone(error) from error
     return made, tuple(faulty)
+
+
+def _is_gone(path: str) -> bool:
+    return "://" not in path and not Path(path).exists()
+
+
+def _gone(error: FileError) -> FileError:
+    """Return an error of a path that leads to no file, with what to do where it is a selector."""
+    if not _is_gone(error.path):
+        return error
+    return FileError(error.message, path=error.path, hint="pass selectors by key: route({'key': 'weight > 5'}, rows)")
 
 
 def _of_frame(frame: Any) -> list[tuple[Any, Any]]:
@@ -303,8 +322,8 @@ def key_type(keys: Iterable[Any]) -> str:
     keys = list(keys)
     kinds = {type(key) for key in keys}
     if len(kinds) > 1 or not kinds <= sets.KEYS.keys():
-        named = next((key for key in keys if type(key) not in sets.KEYS), None)
-        found = "both str and int" if named is None else f"not all str or int, such as {shortened(named)}"
+        unusable = [key for key in keys if type(key) not in sets.KEYS]
+        found = f"not all str or int, such as {shortened(unusable[0])}" if unusable else "both str and int"
         raise ArgumentError(f"the keys are {found}: a column has one type", hint="make all keys str")
     return sets.KEYS[kinds.pop() if kinds else str]
 
@@ -375,10 +394,11 @@ def sources_of(
         ways = [one.source(name) for one in by_rules]
         rule, way = next((one for one in zip(rules, ways, strict=True) if one[1].type != "null"), (rules[-1], ways[-1]))
         found[name] = way if way is ways[0] else way._replace(name=spellings(name, rule)[-1])
-    missing = [name for name, source in found.items() if source.type == "null"]
+    hidden = {name: sentence for one in (*by_rules, anyhow) for name, sentence in one.hidden.items()}
+    missing = [name for name, source in found.items() if source.type == "null" and name not in hidden]
     named = ", ".join(map(repr, missing[:_NAMED])) + ", …" * (len(missing) > _NAMED)
-    said = [f"no column has {named}: NULL in every row, {len(missing):,} of {len(found):,} properties"]
-    return tuple(found.values()), said * bool(missing)
+    said = [f"no column has {named}: NULL in every row, {len(missing):,} of {len(found):,} properties"] * bool(missing)
+    return tuple(found.values()), [*hidden.values(), *said]
 
 
 def _surprises(selectors: SelectorSet[Any], rows: Any, held: Layout, sources: Iterable[PropertySource]) -> list[str]:
@@ -387,7 +407,8 @@ def _surprises(selectors: SelectorSet[Any], rows: Any, held: Layout, sources: It
     read = islice(sets.read(selectors), _LOOKED_AT) if selectors.keep_text else ()
     some = [one for one in read if found.keys() >= {*one.names.values()}]
     mismatched, unread = planning.first_look(some, rows, held, found)
-    return [*mismatched.values(), *unread]
+    dates = {name: text for one in some for name, text in planning.date_surprises(one, found).items()}
+    return [*mismatched.values(), *unread, *dates.values()]
 
 
 def _native(selectors: SelectorSet[Any], rows: Any, held: Layout) -> tuple[str, str]:

@@ -15,11 +15,11 @@ import pickle
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mqsel.errors import DecodeError, UndocumentedError
+from mqsel.errors import DecodeError, MqselError, UndocumentedError
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.sections import MAGIC
 from mqsel.sets.set import SelectorSet
@@ -147,7 +147,28 @@ def keys_of_rows(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.L
     answer = functools.partial(selectors.match_batch, now=chosen["now"])
     places = read_anyhow(lambda one: by_types(answer, layout, one), columns)
     nulls = places.is_null() if places.null_count else None
-    return pa.ListArray.from_arrays(places.offsets, _keys(held).take(places.values), _lists(held), mask=nulls)
+    with _batch_of(len(places)):
+        return pa.ListArray.from_arrays(places.offsets, _keys(held).take(places.values), _lists(held), mask=nulls)
+
+
+@contextmanager
+def _batch_of(rows: int) -> Iterator[None]:
+    """Raise one clear error where the keys of a batch of rows are more bytes than a column of Arrow holds."""
+    import pyarrow as pa  # noqa: PLC0415 (optional)
+
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
+        setting = "spark.sql.execution.arrow.maxRecordsPerBatch"
+        fewer = f"set {setting} to {rows // 10} or less, or number" if rows >= _FEW else "number"
+        raise MqselError(
+            f"the keys of the selectors that select the {rows:,} rows of a batch are more than 2 GiB: "
+            "expected fewer in one batch",
+            hint=f"{fewer} the selectors: keys that are int take 8 bytes",
+        ) from error
+
+
+_FEW = 10  # rows of a batch that are not divided any more
 
 
 def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
@@ -167,4 +188,5 @@ def keys_of_messages(held: bytes, options: str, columns: Sequence[pa.Array]) -> 
             found.append([])
         except UndocumentedError:
             found.append(None)
-    return pa.array(found, _lists(held))
+    with _batch_of(len(found)):
+        return pa.array(found, _lists(held))

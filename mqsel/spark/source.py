@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 # The options, in the order of the documentation.
 OPTIONS = ("path", "selector", "selectors", "format", "dialect", "errors", "columns", "types")
 FIXED = {"file": "string", "place": "bigint", "raw": "binary"}
+_LIMITS = {one.lower(): one for one in ("maxFilesPerTrigger", "maxBytesPerTrigger")}  # of Spark's own streams of files
 SUBSCRIBERS = "subscribers"  # the column of keys, where the option selectors is set
 _ALIASES = {"jsonl": "json", "dmpmqmsg": "qload"}
 _READ = [name for name, row in FORMATS.items() if row.message is not None]
@@ -81,6 +82,11 @@ class DataSource(SparkDataSource):
         super().__init__(dict(options))
         given = {name.lower(): text for name, text in options.items()}
         for name in given:
+            if name in _LIMITS:
+                raise ArgumentError(
+                    f"the option {_LIMITS[name]} is not for this data source: a stream reads all new files at once",
+                    hint="move a few files at a time into the folder, and read a backlog by spark.read first",
+                )
             if name not in (*OPTIONS, "paths"):
                 raise ArgumentError(f"there is no option {name!r}: choose {', '.join(OPTIONS)}")
         if "selector" in given and "selectors" in given:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import linecache
+import os
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -76,8 +77,10 @@ def mqsel_snapshot(request: pytest.FixtureRequest) -> Callable[[Paths | Selector
         if request.config.getoption("--mqsel-update"):
             path.parent.mkdir(exist_ok=True)
             from mqsel.formats.jsonl import json_text  # noqa: PLC0415 (as above)
+            from mqsel.machine.sections import replace_file  # noqa: PLC0415 (as above)
 
-            path.write_text(json_text(got, indent=1) + "\n", encoding="utf-8")
+            replace_file(Path(os.path.realpath(path)), [(json_text(got, indent=1) + "
+").encode()])
             return
         if not path.exists():
             pytest.fail(

@@ -98,6 +98,46 @@ def test_a_row_may_hold_anything_it_is_not_asked_for() -> None:
         mqsel.compile("tags = 1").matches(row)
 
 
+NESTED = [
+    ("st.b = 3", "st.b"),
+    ("st.b IS NULL", "st.b"),
+    ("id = 1 AND m.k = 'v'", "m.k"),
+    ("arr.a.b IS NULL", "arr.a.b"),
+    ("x IS NULL", "usr.x"),
+]
+
+
+@pytest.mark.parametrize(("text", "name"), NESTED)
+def test_names_that_lead_into_a_row_are_errors(text: str, name: str) -> None:
+    """A column of a DataFrame is followed there, so that NULL would be another answer: in a Matcher and in a set."""
+    sql = pytest.importorskip("pyspark.sql")
+    names = ("id", "st", "m", "arr", "usr")
+    flat = sql.Row(*names)(1, None, None, None, None)
+    row = sql.Row(*names)(1, sql.Row(b=3), {"k": "v"}, [sql.Row(key="a", value=1)], sql.Row(x=1))
+    matcher, selectors = mqsel.compile(text), mqsel.SelectorSet({"k": text})
+    ways: list[Any] = [matcher.matches, matcher.evaluate, selectors.match, lambda one: list(matcher.filter([one]))]
+
+    for ask in ways:
+        ask(flat)
+        with pytest.raises(PropertyTypeError, match=f"'{name}' leads into the field") as caught:
+            ask(row)
+        assert caught.value.hint == "select rows of a DataFrame by mqsel.spark.rows(matcher, df), or flatten them first"
+
+
+def test_names_of_rows_that_lead_nowhere_are_missing() -> None:
+    """A field of the whole name counts first; a plain value has nothing in it; a namedtuple is no Row."""
+    sql = pytest.importorskip("pyspark.sql")
+    row = sql.Row("st.b", "st", "usr", "usr.x")(3, sql.Row(b=4), sql.Row(x=4), 3)
+    insensitive = mqsel.compile("[ST.B] = 3 AND [id.x] IS NULL", dialect="AZURE_SERVICE_BUS")
+
+    assert mqsel.compile("st.b = 3 AND x = 3").matches(row)
+    assert mqsel.compile("a.b IS NULL").matches(sql.Row(a="text"))
+    assert mqsel.compile("b.x IS NULL").matches(Swapped(b={"x": 1}, a=1))
+    assert insensitive.matches(sql.Row("St.b", "id")(3, 5))
+    with pytest.raises(PropertyTypeError, match=r"'ST.B' leads into"):
+        insensitive.matches(sql.Row("St", "id")(sql.Row(b=3), 5))
+
+
 class Swapped(NamedTuple):
     """The same, the other way round."""
 

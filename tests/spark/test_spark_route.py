@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import warnings
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +196,12 @@ def test_bad_input(spark: Any) -> None:
         ({1.5: "TRUE"}, {}, "the keys are not all str or int, such as 1.5"),
         ({1: "TRUE", "a": "TRUE"}, {}, "the keys are both str and int"),
         ({True: "TRUE"}, {}, "not all str or int, such as True"),
+        ({None: "TRUE"}, {}, "the keys are not all str or int, such as None"),
+        ({"a": "TRUE", None: "TRUE"}, {}, "the keys are not all str or int, such as None"),
+        ("weight * 2 > 5", {}, "hint: pass selectors by key: route({'key': 'weight > 5'}, rows)"),
+        (["weight > 5"], {}, "hint: pass selectors by key: route({'key': 'weight > 5'}, rows)"),
+        (["weight * 2 > 5", "color = 'a'"], {}, "hint: pass selectors by key"),
+        ([Path("no/such.yaml")], {}, "no/such.yaml"),
         ({"a": 5}, {}, "'a'"),
         (SELECTORS, {"strategy": "fast"}, "strategy is 'fast': expected 'native' or 'arrow'"),
         (SELECTORS, {"errors": "ignore"}, "errors is 'ignore': expected 'raise' or 'skip'"),
@@ -209,6 +217,30 @@ def test_bad_input(spark: Any) -> None:
         deliveries(SELECTORS, frame, subscriber="Weight")
     with pytest.raises(errors.PropertyTypeError, match="JMSTimestamp"):
         route({"a": "JMSTimestamp > 5"}, "JMSTimestamp timestamp")
+
+
+@pytest.mark.parametrize(
+    ("rows", "advice"), [(3, "number the selectors"), (40, "maxRecordsPerBatch to 4 or less, or num")]
+)
+def test_more_keys_than_a_column_holds(monkeypatch: pytest.MonkeyPatch, rows: int, advice: str) -> None:
+    """What Arrow says of 2 GiB of keys is an error of ours, with the setting that divides the batch."""
+    import pyarrow as pa
+
+    class Many:
+        """Keys that are too many."""
+
+        type = pa.string()
+
+        def take(self, _places: Any) -> Any:
+            """Refuse, as Arrow does."""
+            raise pa.ArrowInvalid("Take operation overflowed binary array capacity")
+
+    held = zlib.compress(pickle.dumps(mqsel.SelectorSet({"a": "weight > 1"}), 5))
+    monkeypatch.setattr(sets, "_keys", lambda _: Many())
+    options = json.dumps({"layout": [("weight", [])], "now": 0})
+    with pytest.raises(errors.MqselError, match=f"{rows} rows of a batch are more than 2 GiB") as caught:
+        sets.keys_of_rows(held, options, [pa.array([5] * rows, pa.int32())])
+    assert advice in str(caught.value.hint)
 
 
 def test_one_warning_for_all_missing_properties(spark: Any) -> None:

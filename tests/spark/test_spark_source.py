@@ -134,6 +134,13 @@ def test_many_selectors(tmp_path: Path, kind: str) -> None:
     assert {len(found) for found, _ in wanted} == {1, 2}
 
 
+@pytest.mark.parametrize("name", ["maxFilesPerTrigger", "maxbytespertrigger"])
+def test_limits_of_streams_say_what_to_do(name: str) -> None:
+    """An option that Spark's own streams of files have is refused with what to do instead."""
+    with pytest.raises(ArgumentError, match=r"option max\w+PerTrigger is not for .*\n  hint: move a few files"):
+        DataSource({"path": "d", "selector": "", name: "1"})
+
+
 def test_a_file_of_selectors_that_will_not_do(tmp_path: Path) -> None:
     """One error of ours, when it is loaded."""
     (tmp_path / "a").write_text("{}\n")
