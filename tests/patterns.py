@@ -206,7 +206,8 @@ def _characters(parsed: Any) -> Iterator[int]:
 class Automaton:
     """The places of a pattern that take a character each, and which may follow which.
 
-    The place 0 is before the pattern, and takes any character if the pattern may begin anywhere; the place 1 is its end.
+    The place 0 is before the pattern, and takes any character if the pattern may begin anywhere. The place 1 is its
+    end.
     """
 
     def __init__(self, use: Use) -> None:
@@ -221,6 +222,7 @@ class Automaton:
         if use.ways - {"match", "fullmatch"}:
             self.edges[0].append((0, ()))
         self.looks: list[set[str]] = []
+        self._steps: dict[tuple[int, str, str], list[int]] = {}
         ends = self._add(parsed, [(0, ())], self.flags)
         whole = (lambda _, after: after == "",) if "fullmatch" in use.ways else ()
         self._join(ends, 1, whole)
@@ -315,9 +317,10 @@ class Automaton:
         """Return what a look at the character before or after asks; None where it asks for more than that."""
         direction, body = value
         accepted: set[str] = set()
+        beyond = (lambda _, after: after != "") if direction > 0 else None  # it may fail
         for branch in body[0][1][1] if len(body) == 1 and body[0][0] is codes.BRANCH else [body]:
             if len(branch) != 1 or branch[0][0] not in (codes.LITERAL, codes.NOT_LITERAL, codes.IN, codes.ANY):
-                return None
+                return beyond
             accepted |= {one for one in self.alphabet if _accepts(*branch[0], one, flags, is_ascii=self.is_ascii)}
         is_wanted = op is codes.ASSERT
         self.looks.append(accepted)
@@ -327,11 +330,16 @@ class Automaton:
 
     # ---- questions ---------------------------------------------------------------------------------------------------
 
-    def steps(self, place: int, before: str, character: str) -> Iterator[int]:
-        """Yield the places that take a character behind another."""
-        for after, checks in self.edges.get(place, ()):
-            if character in self.takes[after] and all(check(before, character) for check in checks):
-                yield after
+    def steps(self, place: int, before: str, character: str) -> list[int]:
+        """Return the places that take a character behind another."""
+        found = self._steps.get((place, before, character))
+        if found is None:
+            found = self._steps[place, before, character] = [
+                after
+                for after, checks in self.edges.get(place, ())
+                if character in self.takes[after] and all(check(before, character) for check in checks)
+            ]
+        return found
 
     def certain(self) -> set[int]:
         """Return the places behind which the pattern fits, whatever follows."""
@@ -416,9 +424,7 @@ def _is_certain(automaton: Automaton, certain: set[int], loops: tuple[int, int],
     return bool(results) and all(results)
 
 
-def _shared(
-    automaton: Automaton, reach: dict[int, set[int]], loops: tuple[int, int], end: str
-) -> Iterator[str]:
+def _shared(automaton: Automaton, reach: dict[int, set[int]], loops: tuple[int, int], end: str) -> Iterator[str]:
     """Yield words that go from a loop to itself, to another, and from that to itself, on different ways."""
     first, second = loops
     goals = (first, second, second)
@@ -431,7 +437,11 @@ def _shared(
         for character in automaton.alphabet:
             for after in product(
                 *(
-                    [one for one in automaton.steps(place, last, character) if one == goal or goal in reach.get(one, ())]
+                    [
+                        one
+                        for one in automaton.steps(place, last, character)
+                        if one == goal or goal in reach.get(one, ())
+                    ]
                     for place, goal in zip(places, goals, strict=True)
                 )
             ):
@@ -534,6 +544,9 @@ EXCUSED = {
 }
 
 
+_MOST = 0.5  # seconds of the processor for a text of 50 kB, which takes some milliseconds if a pattern is linear
+
+
 def main(size: int) -> None:
     """Print the patterns that are not linear: by their structure, and if *size* is given by the time that they take."""
     compiled = collect()
@@ -541,11 +554,8 @@ def main(size: int) -> None:
     known = {use.pattern for use in uses}
     uses += [use for use in compiled if use.pattern not in known and "(?P<space>" not in str(use.pattern)]
     for use in dict.fromkeys(uses):
-        if _is_of_names(use.pattern):
-            use = use._replace(ways=frozenset({"fullmatch"}))
-        if use.where in EXCUSED:
-            continue
-        found = attack(use, size, 1) if size else ambiguity(use)
+        applied = use._replace(ways=frozenset({"fullmatch"})) if _is_of_names(use.pattern) else use
+        found = use.where not in EXCUSED and (attack(applied, size, _MOST) if size else ambiguity(applied))
         if found:
             print(f"{use.where}: {use.pattern!r}: repeat {found!r}")
     print(*sorted(set(unknown)), sep="\n")

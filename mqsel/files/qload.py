@@ -73,7 +73,8 @@ _CODES = {
 }
 # The codes of a message as the tools write them, in order.
 _DUMPED = [code for code in _CODES if code not in _NEVER_WRITTEN]
-_HEX_LINE = re.compile(rb"X +(?:((?:[0-9A-Fa-f]{2})+)(?: +<.*>)?\s*|<.*>\s*|[^\S ]\s*)?", re.DOTALL)  # -da adds a column of characters
+# -da adds a column of characters.
+_HEX_LINE = re.compile(rb"X +(?:((?:[0-9A-Fa-f]{2})+)(?: +<.*>)?\s*|<.*>\s*|[^\S ]\s*)?", re.DOTALL)
 _STRING = re.compile(rb'"([^"~]*(?:~["~][^"~]*)*)"\s*')
 _ESCAPE = re.compile(rb"~(.)", re.DOTALL)
 

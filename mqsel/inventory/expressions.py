@@ -385,7 +385,9 @@ class SourceFile:
         lines = text.value.split("\n")
         counted = [line for line in lines[:-1] if line.strip()] + lines[-1:]
         indent = min([len(line) - len(line.lstrip(" \t")) for line in counted])
-        text = _without(text, re.compile(rf"^[ \t]{{1,{indent}}}|(?<![ \t])[ \t]+$", re.MULTILINE) if indent else _TRAILING)
+        text = _without(
+            text, re.compile(rf"^[ \t]{{1,{indent}}}|(?<![ \t])[ \t]+$", re.MULTILINE) if indent else _TRAILING
+        )
         return text.decoded("java block")
 
 
