@@ -174,7 +174,7 @@ _SIGNS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 def _pattern(text: str) -> re.Pattern[str]:
     """Read a pattern of paths: one without a slash is a name in any folder; of a folder it is all that is in it."""
     plain = text.removeprefix("./").rstrip("/")
-    pieces = re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]+\])", plain)
+    pieces = re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]{1,100}\])", plain)
     parts = [_SIGNS.get(one) or (one.replace("[!", "[^", 1) if one[:1] == "[" else re.escape(one)) for one in pieces]
     try:
         return re.compile("(?:.*/)?" * ("/" not in plain) + "".join(parts) + "(?:/.*)?", re.DOTALL)
@@ -186,7 +186,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 # Most pyproject.toml have no such table: they are not parsed, which takes as long as many a command.
 _MAY_HAVE_ONE = re.compile(
-    rb"""tool["']?\s*\.\s*["']?mqsel|^\s*\[\s*["']?tool["']?\s*\]|^\s*["']?tool["']?\s*=""", re.MULTILINE
+    rb"""tool["']?\s*\.\s*["']?mqsel|^[ \t]*\[\s*["']?tool["']?\s*\]|^[ \t]*["']?tool["']?\s*=""", re.MULTILINE
 )
 
 

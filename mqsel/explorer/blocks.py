@@ -17,6 +17,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from mqsel.analysis.explain.account import Profiler
+from mqsel.columns.lookup import may_be_read
 from mqsel.errors import DecodeError, FileError, PropertyTypeError
 from mqsel.files import parquet
 from mqsel.files.dumps import Piece
@@ -28,7 +29,6 @@ from mqsel.files.run.work import Ask, Job, everything, of_rows, reader
 from mqsel.formats.jsonl import in_json, json_text, object_from_json, typed
 from mqsel.language.dialect import core_of
 from mqsel.matcher import Matcher
-from mqsel.names import spellings
 from mqsel.sets.set import SelectorSet
 from mqsel.values import CLASS_NAMES
 
@@ -187,7 +187,7 @@ def _typed(name: str, value: Any) -> tuple[str, Any]:
             value = typed(name, value)
     kind = CLASS_NAMES.get(type(value), "")
     is_wide = kind == "int64" and not -(1 << 63) <= value < 1 << 63
-    is_no_text = kind == "string" and any("\ud800" <= sign <= "\udfff" for sign in value)
+    is_no_text = kind == "string" and not _is_text(value)
     return ("", True) if is_wide or is_no_text or not kind else (kind, value)
 
 
@@ -213,29 +213,33 @@ def _shortened(column: pa.Array) -> pa.Array:
 Group = tuple[pa.BooleanArray | None, pa.Table]
 
 
-def groups(block: Block, names: Iterable[str], *, whole: bool = False) -> tuple[list[Group], pa.BooleanArray | None]:
+def groups(block: Block, selects: Selects, *, whole: bool = False) -> tuple[list[Group], pa.BooleanArray | None]:
     """Return the rows by the types of properties, and which rows only the machine can judge.
 
     The first group has the commonest type of each.
 
     Args:
-        names: of the properties.
+        selects: what reads the properties.
         whole: with what else the messages have, of which only the presence counts.
     """
     if block.table is not None:
         return [(None, block.table)], None
-    if block.columns is None:
+    if block.columns is None or any("\0" in name for name in selects.properties):  # no column has such a name
         return [], pa.array([True] * block.rows)
     used: Columns = {}
     odd: list[pa.BooleanArray] = []
-    for name in names:
-        present = {one for rules in ("mqi", "sections") for one in spellings(name, rules) if one in block.columns}
-        for one in present:
-            used[one] = {kind: column for kind, column in block.columns[one].items() if kind}
-            # Of a message with two spellings of a name the machine knows which one counts.
-            odd += [column.is_valid() for kind, column in block.columns[one].items() if not kind or len(present) > 1]
-    others = {name: kinds for name, kinds in block.columns.items() if whole and kinds and name not in used}
-    columns = {name: _present([*kinds.values()]) for name, kinds in others.items()}
+    read = _columns_read(block.columns, selects)
+    passed = {name for names in read for name in names}
+    for names in read:
+        # If a block has several spellings of a property, the machine knows which one counts for a message.
+        is_single = len(names) == 1 and _is_text(names[0])
+        for name in names:
+            odd += [column.is_valid() for kind, column in block.columns[name].items() if not kind or not is_single]
+        if is_single:
+            used[names[0]] = {kind: column for kind, column in block.columns[names[0]].items() if kind}
+    rest = {name: _present([*kinds.values()]) for name, kinds in block.columns.items() if kinds and name not in passed}
+    columns = {name: column for name, column in rest.items() if whole and _is_name(name)}
+    odd += [column.is_valid() for name, column in rest.items() if whole and not _is_name(name)]
     columns |= {name: next(iter(kinds.values())) for name, kinds in used.items() if len(kinds) == 1}
     mixed = {name: [*kinds.values()] for name, kinds in used.items() if len(kinds) > 1}
     is_odd = reduce(pc.or_, odd) if odd else None
@@ -250,6 +254,29 @@ def groups(block: Block, names: Iterable[str], *, whole: bool = False) -> tuple[
         if mask is None or mask.true_count:
             found.append((mask, pa.table(columns or {"": pa.nulls(block.rows)})))
     return found, is_odd
+
+
+def _columns_read(columns: Columns, selects: Selects) -> list[list[str]]:
+    """Return for each property that is read the columns that may be it, in the spellings that messages have."""
+    names = [*columns]
+    is_set = isinstance(selects, SelectorSet)  # of selectors by several rules
+    usual = ("mqi", "sections") if is_set else (core_of(selects.dialect).naming,)
+    found = []
+    for name in selects.properties:
+        rules = ("folded",) if name in selects.in_any_case else usual
+        places = dict.fromkeys(place for rule in rules for place in may_be_read(names, [name], rule))
+        found += [[names[place] for place in places]] * bool(places)
+    return found
+
+
+def _is_text(text: str) -> bool:
+    """Report whether Arrow has a text, which half of a surrogate pair is not."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+def _is_name(text: str) -> bool:
+    """Report whether a column can have this name."""
+    return "\0" not in text and _is_text(text)
 
 
 def _any(columns: list[pa.Array]) -> pa.BooleanArray:
@@ -267,7 +294,7 @@ def states(block: Block, selects: Selects, types: Mapping[str, str]) -> pa.Array
     Raises: PropertyTypeError: a column of a Parquet file has a type that no property has.
     """
     result = None
-    found, odd = groups(block, selects.properties)
+    found, odd = groups(block, selects)
     for mask, table in found:
         # The first one as if it were all: the others are written over it.
         one = _states(table if result is None else table.filter(mask), selects)
@@ -299,16 +326,22 @@ def _judge(kind: str, selects: Selects, types: Mapping[str, str]) -> Callable[[b
             message = decode(data)
             if isinstance(selects, SelectorSet):
                 return SELECTED if selects.match(message) else NOT_SELECTED
-            return int(message if isinstance(message, bool) else selects.evaluate(message))
+            if isinstance(message, bool) or selects.matches(message):
+                return int(message is not False)
         except _BROKEN:
             return SKIPPED
+        # A value that is no property counts only if `mqsel match` reads it, which ends where the answer is known.
+        try:
+            return int(selects.evaluate(message))
+        except _BROKEN:
+            return NOT_SELECTED
 
     return judge
 
 
 def profile(block: Block, matcher: Matcher, profiler: Profiler, types: Mapping[str, str]) -> None:
     """Count why the messages of a block are selected, or are not."""
-    found, odd = groups(block, matcher.properties, whole=True)
+    found, odd = groups(block, matcher, whole=True)
     for mask, table in found:
         for batch in (table if mask is None else table.filter(mask)).to_batches():
             profiler.take_batch(batch)

@@ -11,6 +11,8 @@ import json
 import secrets
 import socket
 import threading
+import weakref
+from functools import partial
 from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -24,7 +26,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from mqsel.errors import MqselError
-from mqsel.explorer.session import Cancelled, Question, Session
+from mqsel.explorer.session import Cancelled, Question, Session, defect
 from mqsel.formats.jsonl import json_text
 from mqsel.language.dialect import PRESETS
 
@@ -39,7 +41,7 @@ _NOTEBOOKS = "http://localhost:* http://127.0.0.1:*"  # whose pages may show thi
 
 
 class Explorer:
-    """Serves the page over a session, whose files it reads, until it is closed, or the process ends.
+    """Serves the page over a session, whose files it reads, until it is closed or dropped, or the process ends.
 
     In a notebook it shows as the page, elsewhere as the address.
 
@@ -53,23 +55,23 @@ class Explorer:
     """
 
     def __init__(self, session: Session, *, is_framed: bool = False, dialect: str = "IBM_MQ") -> None:
-        self._session = session
-        self._token = secrets.token_urlsafe(32)
+        token = secrets.token_urlsafe(32)
         listening = socket.create_server((_HOST, 0))
         port = listening.getsockname()[1]
-        self._hosts = [f"{_HOST}:{port}", f"localhost:{port}"]
-        self.url = f"http://{_HOST}:{port}/#token={self._token}&dialect={quote(dialect)}"
+        hosts = [f"{_HOST}:{port}", f"localhost:{port}"]
+        self.url = f"http://{_HOST}:{port}/#token={token}&dialect={quote(dialect)}"
         policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
         policy += "base-uri 'none'; form-action 'none'; frame-ancestors " + (_NOTEBOOKS if is_framed else "'none'")
-        self._headers = [
+        headers = [
             (b"content-security-policy", policy.encode()),
             (b"x-content-type-options", b"nosniff"),
             (b"referrer-policy", b"no-referrer"),
             (b"cross-origin-resource-policy", b"same-origin"),
             (b"cache-control", b"no-store"),
         ]
-        routes = [*(Route(path, _file) for path in _PAGE), Route("/api/{name}", self._answer, methods=["POST"])]
-        application = self._guarded(Starlette(routes=routes))
+        answer = partial(_answer, session)
+        routes = [*(Route(path, _file) for path in _PAGE), Route("/api/{name}", answer, methods=["POST"])]
+        application = _guarded(Starlette(routes=routes), hosts, token, headers)
         self._server = uvicorn.Server(
             uvicorn.Config(
                 application,
@@ -85,6 +87,8 @@ class Explorer:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)
         self._thread.start()
         threading.Thread(target=session.read, daemon=True).start()
+        # The server does not hold this object: so it ends when a notebook drops it, and frees its frame.
+        weakref.finalize(self, _end, self._server)
 
     def __repr__(self) -> str:
         return f"open {self.url} in a browser on this machine"
@@ -104,57 +108,68 @@ class Explorer:
 
     def close(self) -> None:
         """End the server."""
-        self._server.should_exit = True
+        _end(self._server)
         self.wait()
 
-    def _guarded(self, application: ASGIApp) -> ASGIApp:
-        origins, expected = [f"http://{one}" for one in self._hosts], f"Bearer {self._token}".encode()
 
-        async def guard(scope: Scope, receive: Receive, send: Send) -> None:
-            async def send_with_headers(message: Message) -> None:
-                if message["type"] == "http.response.start":
-                    message["headers"] = [*message["headers"], *self._headers]
-                await send(message)
+def _end(server: uvicorn.Server) -> None:
+    server.should_exit = True
 
-            headers = dict(scope["headers"])
-            host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
-            answers = application
-            if host not in self._hosts or origin not in ("", *origins):
-                answers = PlainTextResponse("this address is not served", 403)
-            elif scope["path"] not in _PAGE and not secrets.compare_digest(
-                headers.get(b"authorization", b""), expected
-            ):
-                answers = PlainTextResponse("the token is missing or wrong: open the address of mqsel explore", 403)
-            await answers(scope, receive, send_with_headers)
 
-        return guard
+def _guarded(application: ASGIApp, hosts: list[str], token: str, more_headers: list[tuple[bytes, bytes]]) -> ASGIApp:
+    """Return an application that refuses requests from other pages, and those without the token."""
+    origins, expected = [f"http://{host}" for host in hosts], f"Bearer {token}".encode()
 
-    async def _answer(self, request: Request) -> Response:
-        body = b""
-        try:
-            async for piece in request.stream():
-                body += piece
-                if len(body) > _BODY:
-                    return PlainTextResponse("the question is too long", 413)
-            question = Question.read(json.loads(body))
-        except (ValueError, RecursionError, ClientDisconnect):
-            return PlainTextResponse("this is no question", 400)
-        answer = await run_in_threadpool(self._answered, request.path_params["name"], question)
-        return Response(json_text(answer, is_ascii=True), media_type="application/json")
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *more_headers]
+            await send(message)
 
-    def _answered(self, name: str, question: Question) -> dict[str, Any]:
-        session = self._session
+        headers = dict(scope["headers"])
+        host, origin = (headers.get(name, b"").decode("latin-1") for name in (b"host", b"origin"))
+        answers = application
+        if host not in hosts or origin not in ("", *origins):
+            answers = PlainTextResponse("this address is not served", 403)
+        elif scope["path"] not in _PAGE and not secrets.compare_digest(headers.get(b"authorization", b""), expected):
+            answers = PlainTextResponse("the token is missing or wrong: open the address of mqsel explore", 403)
+        await answers(scope, receive, send_with_headers)
+
+    return guard
+
+
+async def _answer(session: Session, request: Request) -> Response:
+    body = b""
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _BODY:
+                return PlainTextResponse("the question is too long", 413)
+        question = Question.read(json.loads(body))
+    except (ValueError, RecursionError, ClientDisconnect):
+        return PlainTextResponse("this is no question", 400)
+    answer = await run_in_threadpool(_answered, session, request.path_params["name"], question)
+    return Response(answer, media_type="application/json")
+
+
+def _answered(session: Session, name: str, question: Question) -> str:
+    """Return the answer to a question as JSON."""
+    answer: dict[str, Any]
+    try:
         check = session.asked(question)
-        try:
-            if name == "look":
-                return session.look(question, check)
-            if name == "reasons":
-                return session.reasons(question, check)
-            return session.message(question) if name == "message" else session.state()
-        except Cancelled:
-            return {"cancelled": True}
-        except MqselError as error:
-            return {"trouble": str(error)}
+        if name == "look":
+            answer = session.look(question, check)
+        elif name == "reasons":
+            answer = session.reasons(question, check)
+        else:
+            answer = session.message(question) if name == "message" else session.state()
+        return json_text(answer, is_ascii=True)
+    except Cancelled:
+        return json_text({"cancelled": True}, is_ascii=True)
+    except MqselError as error:
+        return json_text({"trouble": str(error)}, is_ascii=True)
+    except Exception as error:  # noqa: BLE001 (the page says what to report)
+        return json_text({"trouble": str(defect(error))}, is_ascii=True)
 
 
 async def _file(request: Request) -> Response:

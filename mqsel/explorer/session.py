@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 import threading
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -26,7 +27,7 @@ from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.profile import report
 from mqsel.analysis.lint import Edit, Finding, edited, lint
-from mqsel.errors import MqselError, SelectorError, Span, visible
+from mqsel.errors import MqselError, PropertyTypeError, SelectorError, Span, visible
 from mqsel.explorer.blocks import SELECTED, SKIPPED, UNKNOWN, Block, Collect, Selects, profile, states, values_of
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage
@@ -40,6 +41,7 @@ from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import as_dialect, core_of
 from mqsel.language.lexer import tokenize
 from mqsel.language.selector import read_selector
+from mqsel.machine.program import VERSION
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 from mqsel.names import look_up
@@ -150,6 +152,8 @@ class Session:
             self._read()
         except MqselError as error:
             self._complain(error)
+        except Exception as error:  # noqa: BLE001 (the page says it)
+            self._complain(defect(error))
         finally:
             self._is_reading = False
 
@@ -295,7 +299,9 @@ class Session:
         values = values_of(found, self._types)
         read = []
         for name in dict.fromkeys(name for one in matchers for name in one.properties):
-            value = look_up(values, name, core_of(matchers[0].dialect).naming)
+            value = None
+            with suppress(PropertyTypeError):  # the message has several spellings of it
+                value = look_up(values, name, core_of(matchers[0].dialect).naming)
             read += [f"{name} {in_words(value) if type(value) in CLASS_NAMES else value}"] * (value is not None)
         text = block.text(place, values)
         return {
@@ -312,7 +318,7 @@ class Session:
         choice = "" if dialect == "IBM_MQ" else f", dialect={dialect!r}"
         options = [*["--dialect", dialect] * bool(choice), *["--format", source.format or ""] * bool(source.format)]
         options += [word for name, kind in source.types for word in ("--type", f"{name}={kind}")]
-        command = f"mqsel match {shlex.join([*options, '--', text, *files])}"
+        command = f"mqsel match {' '.join(map(_quoted, [*options, '--', text, *files]))}"
         more = "".join(f", {name}={one!r}" for name, one in (("format", source.format), ("types", self._types)) if one)
         use = f"[*mqsel.files.filter({files}, matcher{more})]" if files else "matcher.match_batch(frame)"
         column = f"df.filter(mqsel.spark.column({text!r}, df{choice}))"
@@ -427,6 +433,29 @@ def _stamp(name: str) -> tuple[int, int] | None:
         status = Path(name).stat()
         return status.st_mtime_ns, status.st_size
     return None
+
+
+def defect(error: Exception) -> MqselError:
+    """Return an exception of no class of mqsel as an error that says what to report."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}:{frame.lineno}"
+    return MqselError(
+        f"a defect of mqsel {VERSION}: {type(error).__name__}: {visible(str(error))}",
+        hint=f"report this line, {place}, the selector and the message to the project",
+    )
+
+
+def _quoted(word: str) -> str:
+    """Return a word for a shell, in which everything that a terminal would obey is written by its bytes."""
+    if all(sign.isprintable() or sign == "\n" for sign in word):
+        return shlex.quote(word)
+    signs = (
+        sign
+        if sign.isprintable() and sign not in "'\\"
+        else "".join(f"\\{one:03o}" for one in sign.encode("utf-8", "replace"))
+        for sign in word
+    )
+    return f"$'{''.join(signs)}'"
 
 
 def _visible(value: Any) -> Any:

@@ -73,7 +73,7 @@ _PROPERTY = re.compile(rb"[ \t]*(\S+) : (.*)", re.DOTALL)
 _WORDS = {b"TRUE": True, b"FALSE": False, b"NULL": None}
 _LENGTH = re.compile(rb"\s*length - ([0-9]{1,10})(?: of [0-9]{1,10})? bytes\s*")
 _ADDRESS = re.compile(rb"[ \t]*([0-9A-Fa-f]{8,16}):")
-_DUMPED = re.compile(_ADDRESS.pattern + rb"([ \t0-9A-Fa-f]*)(?:" + _QUOTE + rb".*)?\s*", re.DOTALL)
+_DUMPED = re.compile(_ADDRESS.pattern + rb"([ \t0-9A-Fa-f]*)(?:" + _QUOTE + rb".*|[^\S \t]\s*)?", re.DOTALL)
 _NO_DIGITS = re.compile(rb"[^ \t0-9A-Fa-f]\S*|(?<![0-9A-Fa-f])[0-9A-Fa-f](?:[0-9A-Fa-f]{2})*(?![0-9A-Fa-f])")
 # What is in the MQMD does not stand in an MQRFH2 again.
 _IN_MQMD = {name for name, (first, *_) in JMS.items() if first.path.startswith(("MQMD/", "body/"))} | {

@@ -159,7 +159,7 @@ FORMATS = {
         "artemis",
         _exported,
         re.compile(
-            rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?s:.*?)-->\s*)*"
+            rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:[^-]|-[^-]|--+[^->])*--+>\s*)*"
             rb"<(?:activemq-journal[\s/>]|messages[^>]*>\s*<message\s[^>]*\btimestamp\s*=)"
         ),
         ending=".xml",
@@ -197,7 +197,7 @@ def _started(start: bytes) -> str | None:
 
 
 # A line that is an object is JSON: no more of a pipe is waited for.
-_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?\s*\[?\s*\{", re.MULTILINE)
+_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[^\S\n]*(?:\[\s*)?\{", re.MULTILINE)
 
 
 def is_enough(start: bytes) -> bool:

@@ -73,7 +73,8 @@ _CODES = {
 }
 # The codes of a message as the tools write them, in order.
 _DUMPED = [code for code in _CODES if code not in _NEVER_WRITTEN]
-_HEX_LINE = re.compile(rb"X +((?:[0-9A-Fa-f]{2})*)(?: +<.*>)?\s*", re.DOTALL)  # -da adds a column of characters
+# -da adds a column of characters.
+_HEX_LINE = re.compile(rb"X +(?:((?:[0-9A-Fa-f]{2})+)(?: +<.*>)?\s*|<.*>\s*|[^\S ]\s*)?", re.DOTALL)
 _STRING = re.compile(rb'"([^"~]*(?:~["~][^"~]*)*)"\s*')
 _ESCAPE = re.compile(rb"~(.)", re.DOTALL)
 
@@ -121,7 +122,7 @@ class _Message:
             match = _HEX_LINE.fullmatch(line)
             if match is None:
                 return "expected X, a blank, and hexadecimal digits, two for each byte"
-            self.data += binascii.unhexlify(match[1])
+            self.data += binascii.unhexlify(match[1] or b"")
         elif kind == b"T":
             self.data += line[2:].rstrip(b"\r\n") + b"\n"
         elif kind == b"S":

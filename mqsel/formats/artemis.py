@@ -68,7 +68,7 @@ _NAME = rb"[^\s<>/=\"'&]+"
 _TAG = re.compile(
     rb"<(/?)(" + _NAME + rb")((?:\s+" + _NAME + rb"\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'))*)\s*(/?)>",
 )
-_ATTRIBUTE = re.compile(rb"(" + _NAME + rb")\s*=\s*(?:\"([^\"<]*)\"|'([^'<]*)')")
+_ATTRIBUTE = re.compile(rb"(?<=\s)(" + _NAME + rb")\s*=\s*(?:\"([^\"<]*)\"|'([^'<]*)')")
 _PASSED = ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
 
 

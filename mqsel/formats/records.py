@@ -364,7 +364,7 @@ AVRO = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
 # ---- values ------------------------------------------------------------------------------------------------------
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|NaN|[+-]?Infinity")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|NaN|[+-]?Infinity")
 
 
 def _boolean(value: Any) -> bool:

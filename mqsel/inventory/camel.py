@@ -15,7 +15,7 @@ _URI = re.compile(
     re.DOTALL,
 )
 _SCHEMES = re.compile(
-    r"(?:.*[-_.]?)?(?:jms|sjms2?|activemq6?|amqp|artemis|ibmmq|wmq|mq|ems|tibco|solace\w*|weblogic)[\w-]*"
+    r".{0,100}(?:jms|sjms2?|activemq6?|amqp|artemis|ibmmq|wmq|mq|ems|tibco|solace|weblogic)[\w-]{0,100}"
 )
 
 

@@ -205,7 +205,7 @@ def _heredoc(source: Source, node: Node, grammar: str) -> Text:
     template = next((one for one in node.named_children if one.type == "heredoc_template"), node)
     names = [one for one in template.named_children if one.type == "heredoc_identifier"]
     body = _block(source, template, grammar, names[-1].start_byte if len(names) > 1 else template.end_byte)
-    return Text(re.sub(r"(?<!\$)\$\{[^}]*\}", lambda match: HOLE * len(match[0]), body.value), body.pieces)
+    return Text(re.sub(r"(?<!\$)\$\{[^}]{0,500}\}", lambda match: HOLE * len(match[0]), body.value), body.pieces)
 
 
 def _expression(source: Source, node: Node, grammar: str) -> Any:
@@ -369,7 +369,7 @@ _OTHERS = re.compile(
 )
 # Keys that nothing else has, and places where a selector is one of messages if it can be a selector at all.
 _SURE = re.compile(r"(?:.*[._-])?(?:jms|mq|consumer)?[._-]?message[._-]?selector|(?:.*[._-])?jms[._-]?selector")
-_NEAR = re.compile(r".*(?:jms|mq|consumer|subscription|listener|incoming)[\w.-]*selector", re.DOTALL)
+_NEAR = re.compile(r".*(?:jms|mq|consumer|subscription|listener|incoming)[\w.-]{0,100}selector", re.DOTALL)
 # A selector of messages compares with a literal, or has a test of its own: two names with a sign between them, `a=b` or
 # `a > b`, are labels of Kubernetes and styles. Those, paths and expressions have signs that no selector has.
 _HELD = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -472,7 +472,7 @@ def _known_name(name: str) -> str:
     return "".join([part for part in re.findall(r"'([^']*)'", name) if "{" not in part])
 
 
-_RESOURCE = re.compile(r".*/topics/([^/]+)(?:/subscriptions/([^/]+))?(?:/rules/.*)?", re.IGNORECASE)
+_RESOURCE = re.compile(r".*/topics/([^/]+)(?:/subscriptions/([^/]+))?(?:/rules/.*)?", re.IGNORECASE | re.DOTALL)
 
 
 def _azure_destination(trail: _Trail) -> str:
@@ -542,8 +542,11 @@ def _test(name: str, value: Text) -> list[Text]:
     return [inserted(" AND ", start), inserted(f"{name} = '", start), inside, inserted("'", stop)]
 
 
+# A statement ends in a semicolon; its source, the fourth group, comes before its selector.
 _KCQL = re.compile(
-    r"\bWITHJMSSELECTOR\s*=?\s*(?:`([^`]*)`|'((?:[^']|'')*)'(?=\s*(?:$|;|WITH|[A-Z]))|([^;\n`]+))", re.IGNORECASE
+    r"\bWITHJMSSELECTOR\s*(?:=\s*)?(?:`([^`]*)`|'([^']*(?:''[^']*)*)'(?=\s*(?:$|;|WITH|[A-Z]))|([^;\n`]+))"
+    r"|\bFROM\s+([^\s;]+)|;",
+    re.IGNORECASE,
 )
 
 
@@ -551,12 +554,17 @@ def _of_kcql(source: Source, _: str, value: Any, trail: _Trail) -> Iterator[Entr
     """Yield the entries of statements of KCQL: what stands behind WITHJMSSELECTOR."""
     if not isinstance(value, Text):
         return
+    destination = ""
     for match in _KCQL.finditer(value.value):
-        group = next(number for number in (1, 2, 3) if match[number] is not None)
-        before = re.search(r"\bFROM\s+(\S+)[^;]*$", value.value[: match.start()], re.IGNORECASE)
-        text = value[match.start(group) : match.end(group)]
-        text = text.decoded("doubled '") if group == 2 else text
-        yield from source.entry("connect", _key(trail), before[1].strip("`") if before else "", text)
+        group = match.lastindex
+        if group is None:
+            destination = ""
+        elif group == 4:
+            destination = destination or match[4].strip("`")
+        else:
+            text = value[match.start(group) : match.end(group)]
+            text = text.decoded("doubled '") if group == 2 else text
+            yield from source.entry("connect", _key(trail), destination, text)
 
 
 def _of_subscription(source: Source, _: str, value: Any, trail: _Trail) -> Iterator[Entry]:
@@ -565,7 +573,7 @@ def _of_subscription(source: Source, _: str, value: Any, trail: _Trail) -> Itera
         yield from source.entry("rocketmq", _key(trail[:-1]) or trail[-1][0], "", value[4:])
 
 
-_ANY_KEY = _Key(re.compile(r"(?:.*[._-])?\w*selector"), "", _of_any_key)
+_ANY_KEY = _Key(re.compile(r"(?:.*[._-])?[^\W_]*selector"), "", _of_any_key)
 _KEYS = (
     _Key(re.compile(r"sqlfilter|sql_filter"), "azure", _of_sql),
     _Key(re.compile(r"\w*sqlexpression"), "azure", _of_expression),

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from mqsel.inventory import data
 from mqsel.inventory.entries import Entry, Source
 
-_SECTION = re.compile(r"\[\s*(?:(?:topic|queue)\s*[:=])?([^\]]*)\]", re.IGNORECASE)
+_SECTION = re.compile(r"\[(?:\s*(?:topic|queue)\s*[:=])?([^\]]*)\]", re.IGNORECASE)
 _SELECTOR = re.compile(r"\bselector\s*=\s*(?:\"((?:[^\"\\]|\\.)*)(\"?)|(\S.*))", re.IGNORECASE)
 _WORD = re.compile(r"([A-Za-z_]+)\s*[=:]\s*(\"[^\"]*\"|[^\s,\"]+)|(\"[^\"]*\"|\S+)")
 _COMMAND = re.compile(r"\s*(?:create|setprop|addprop)\s+(bridge|durable|route)\b(.*)", re.IGNORECASE)

@@ -295,7 +295,7 @@ class SourceFile:
         """Return a text block whose margin a method takes away; another call is a hole."""
         content = self.said(node)
         method = re.search(
-            r"\.\s*(trimIndent|trimMargin|stripMargin|stripIndent|trim|strip|intern)\s*(?:\(\s*\))?\s*$", content
+            r"\.\s*(trimIndent|trimMargin|stripMargin|stripIndent|trim|strip|intern)\s*(?:\(\s*\)\s*)?$", content
         )
         if method is None or not node.named_children:
             if self.language == "scala" and content.startswith("Array(") and len(node.named_children) == 2:
@@ -385,7 +385,9 @@ class SourceFile:
         lines = text.value.split("\n")
         counted = [line for line in lines[:-1] if line.strip()] + lines[-1:]
         indent = min([len(line) - len(line.lstrip(" \t")) for line in counted])
-        text = _without(text, re.compile(rf"^[ \t]{{1,{indent}}}|[ \t]+$", re.MULTILINE) if indent else _TRAILING)
+        text = _without(
+            text, re.compile(rf"^[ \t]{{1,{indent}}}|(?<![ \t])[ \t]+$", re.MULTILINE) if indent else _TRAILING
+        )
         return text.decoded("java block")
 
 
@@ -422,7 +424,7 @@ _WRITINGS = {
 _SELECTOR = re.compile(r"\w*[sS](?:elector|ELECTOR)(?:Expression|_EXPRESSION)?")
 _SIMPLE = re.compile(r"(?<!\\)\$([A-Za-z_]\w*)")
 _HEAD = re.compile(r"[ \t\f]*\r?\n")
-_TRAILING = re.compile(r"[ \t]+(?=\r?\n)")
+_TRAILING = re.compile(r"(?<![ \t])[ \t]+(?=\r?\n)")
 _DEEPEST_SCOPE = 200  # scopes that are looked at, of those around a place
 _DEEPEST = 60  # constants within constants
 _LONGEST = 100_000  # characters of a text: no selector has as many

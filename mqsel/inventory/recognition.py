@@ -103,7 +103,7 @@ _SIGNS = (
     ),
     _sign("spring", "", _XML, r"[eE]lector|<filter[\s>]"),
     _sign("java", r".*\.(?:java|groovy)", r"^[ \t]*(?:import|package)[ \t]+[\w.]+;", _SOURCE_WORDS),
-    _sign("scala", r".*\.(?:scala|sc)", r"^import[ \t]+[\w.]+[{_*][^;\n]*$", _SOURCE_WORDS),
+    _sign("scala", r".*\.(?:scala|sc)", r"^import[ \t]+[\w.](?=[\w.]*[{_*])[^;\n]*$", _SOURCE_WORDS),
     _sign("kotlin", r".*\.kts?", r"\A(?=(?s:.*)\bfun\s)(?s:.*?)^(?:import|package)[ \t]+[\w.]+$", _SOURCE_WORDS),
     _sign("runmqsc", "", r"^[ \t]*AMQ8(?:096|099)[A-Z]?:", r"SELECTOR\("),
     _sign("mqsc", "", r"(?i)^[ \t]*(?:DEF(?:INE)?|ALT(?:ER)?)[ \t]+SUB[ \t]*[(+\-]", r"(?i)SELECTOR"),
@@ -111,7 +111,7 @@ _SIGNS = (
         "ems", "", r"(?i)^[ \t]*(?:create|setprop|addprop)[ \t]+(?:bridge|durable|route)\b", r"(?i)\bselector[ \t]*="
     ),
     _sign("ems", "", r"(?i)^[ \t]*\[(?:topic|queue)[:=]", r"(?i)\bselector[ \t]*="),
-    _sign("ems", r"(?:.*[._-])?(?:bridges|durables|routes)(?:[._-].*)?", "", r"(?i)\bselector[ \t]*="),
+    _sign("ems", r"(?:.*[._-])?(?:bridges|durables|routes)(?:[._-][\s\S]*)?", "", r"(?i)\bselector[ \t]*="),
     _sign("ems", "", _JSON, r"(?s)\A(?=.*\"tibemsd\"\s*:).*?elector"),
     _sign("azure", r".*\.jsonc", _JSON, r"(?i)\"(?:sql_?Filter|sqlExpression|correlation_?Filter)\"\s*:"),
     _sign("rabbitmq", "", _JSON, r"(?s)\A(?=.*\"(?:rabbit_version|rabbitmq_version)\").*?(?:elector|sql-filter)"),
@@ -138,7 +138,7 @@ _SIGNS = (
     _sign(
         "properties",
         r".*\.properties",
-        r"\A(?:[ \t]*(?:[#!].*)?\r?\n)*[\w.\-%\"]+[ \t]*=",
+        r"\A(?:[ \t\r]*(?:[#!].*)?\n)*[\w.\-%\"]+[ \t]*=",
         rf"(?im)^[ \t]*{_KEY}[=:]|[?&](?:messageS|s)elector=|kcql|{_SQL}",
     ),
 )
@@ -146,7 +146,7 @@ _SIGNS = (
 # A quoted text behind a word for selectors, in a language or a form that no reader knows, of a file that has to do with
 # brokers: other selectors are as common.
 _MENTIONED = re.compile(
-    r"(?i)(?:selector|filter|expression|consumer\([^\"',\n]{0,99},)\\?[\"']?\s*(?:=>?|[:(])?\s*[@$fru]{0,2}"
+    r"(?i)(?:selector|filter|expression|consumer\([^\"',\n]{0,99},)\\?[\"']?\s*(?:(?:=>?|[:(])\s*)?[@$fru]{0,2}"
     r"(\\?[\"'])([^\n]{1,500}?)(?<!\\)\1"
 )
 _BROKERS = re.compile(r"(?i)jms|stomp|\bnms\b|amqp|activemq|artemis|tibems|service-?bus|rocketmq|qpid|\bibmmq|solace")
@@ -184,7 +184,7 @@ def kind_of(name: str, content: str, *, is_named: bool, has_words: bool) -> str:
     return _own(content, is_named=is_named and is_own) if is_named or is_own else ""
 
 
-_STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*[,\]}\n]')
+_STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)(?:"(\s*[,\]}\n])?|\\?\Z)', re.DOTALL)
 
 
 def _own(content: str, *, is_named: bool) -> str:
@@ -196,7 +196,7 @@ def _own(content: str, *, is_named: bool) -> str:
     head = content[: _LINES * 1000]
     forms: dict[str, list[str]] = {}
     if head.lstrip()[:1] in ("{", "["):
-        forms["keyed-json"] = [one.replace('\\"', '"') for one in _STRINGS.findall(head)[:_LINES]]
+        forms["keyed-json"] = [text.replace('\\"', '"') for text, end in _STRINGS.findall(head) if end][:_LINES]
     else:
         whole = head.splitlines()[: _LINES * 2]
         lines = [line for line in whole if line.strip() and not line.lstrip().startswith("#")][:_LINES]
@@ -212,7 +212,7 @@ def _own(content: str, *, is_named: bool) -> str:
     return ""
 
 
-_NAME = re.compile(r"\s*[\w$.]*\s*")
+_NAME = re.compile(r"\s*(?:[\w$.]+\s*)?")
 _OPERATOR = re.compile(r"[=<>]|\b(?:LIKE|BETWEEN|IN\s*\(|IS\s+(?:NOT\s+)?NULL)", re.IGNORECASE)
 
 

@@ -214,19 +214,19 @@ WRITINGS = {
         _units,
     ),
     "yaml": Writing(
-        re.compile(rf"\\(?:x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|\r?\n[ \t]*|.)|[ \t]*\r?\n\s*", re.DOTALL),
+        re.compile(rf"\\(?:x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|\r?\n[ \t]*|.)|(?<![ \t])[ \t]*\r?\n\s*", re.DOTALL),
         lambda escape: _backslash(escape) if escape[0] == "\\" else _folded(escape),
         re.compile(rf"[{_CONTROLS}\x80-\x9f\u2028\u2029\ufeff\"\\]"),
         _after_backslash('"\\\n\t\r'),
         _wide,
     ),
     "yaml quoted": Writing(
-        re.compile(r"''|[ \t]*\r?\n\s*"),
+        re.compile(r"''|(?<![ \t])[ \t]*\r?\n\s*"),
         lambda escape: "'" if escape == "''" else _folded(escape),
         re.compile(rf"'|{_YAML}"),
         {"'": "''"},
     ),
-    "yaml plain": Writing(re.compile(r"[ \t]*\r?\n\s*"), _folded, re.compile(rf"{_YAML}|: | #")),
+    "yaml plain": Writing(re.compile(r"(?<![ \t])[ \t]*\r?\n\s*"), _folded, re.compile(rf"{_YAML}|: | #")),
     "properties": Writing(
         re.compile(rf"\\(?:{_PAIR}|u{_HEX}{{4}}|\r?\n[ \t\f]*|[^\r\n]|$)"),
         lambda escape: _backslash(escape) if escape[1:2] in ("u", "n", "t", "r", "f", "\n", "\r", "") else escape[1:],

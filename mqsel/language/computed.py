@@ -581,7 +581,7 @@ _WHOLE = re.compile(r"[+-]?\d+")  # digits of any script, each a char of Java
 _DOUBLE = re.compile(
     r"[\x00-\x20]*(?:"
     r"(?P<name>[+-]?(?:NaN|Infinity))"
-    r"|(?P<decimal>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?"
+    r"|(?P<decimal>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?"
     r"|(?P<hexadecimal>[+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?"
     r")[\x00-\x20]*"
 )

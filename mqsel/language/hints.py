@@ -117,7 +117,7 @@ def unterminated(text: str, start: int) -> str:
     hint = closed_early(text, start)
     if hint is not None:
         return hint
-    word = re.search(r"[^\W\d]\w*\Z", text[:start])
+    word = re.search(r"[^\W\d]\w{0,99}\Z", text[:start])
     if word and word[0].upper() not in KEYWORDS:
         rest = re.match(r"\w*", text[start + 1 :])
         return f"{STRING}{quote(word[0] + text[start] + (rest[0] if rest else ''))}"

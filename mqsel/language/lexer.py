@@ -169,7 +169,11 @@ _BRACKETS = r"\[[^\]\x00-\x1f]*(?:\]\][^\]\x00-\x1f]*)*\](?!\])"
 _DOUBLE = '"[^"]*(?:""[^"]*)*"(?!")'
 _DOUBLED_BRACKETS = r"\[(?:[^\[\]\x00-\x1f]|\[\[|\]\])*\](?!\])"
 _QUOTED = {"no": '"[^"]*"', "double": _DOUBLE, "brackets": _DOUBLED_BRACKETS, "both": f"{_DOUBLE}|{_BRACKETS}"}
-_COMMENTS = {"slashes": r"//[^\r\n]*", "dashes": r"--[^\r\n]*[\r\n]|/\*[\s\S]*?\*/"}
+# What a comment begins with, and what it ends with: without its end `--` is two minus signs, and `/*` is damage.
+_COMMENTS = {
+    "slashes": {"//": re.compile(r"[\r\n]|\Z")},
+    "dashes": {"--": re.compile(r"[\r\n]"), "/*": re.compile(r"\*/")},
+}
 
 # What a text begins with that has names with hyphens.
 _HYPHENS = "hyphenated_props:"
@@ -185,19 +189,21 @@ class _Lexicon(
             ("classes", bytes),
             ("parts", bytes),
             ("names", dict[str, str]),
+            ("comments", dict[str, re.Pattern[str]]),
         ],
     )
 ):
     """What the words of a dialect are found by.
 
     Attributes:
-        words: finds the word at a place, white space included; its last group is what the word is.
+        words: finds the word at a place, white space included, but no comment; its last group is what the word is.
         known: the kind of each word that is the same everywhere.
         reserved: the keywords, in capitals.
         classes: what begins with each character of ASCII: "s" white space, "n" a name, "'" a string, "d" a whole
             number, "1" an operator of one character, "2" one of one or two; "-" what only the expression tells.
         parts: "n" for those that stand within a name.
         names: the kinds of names and of keywords that have been read, some of them.
+        comments: what finds the end of a comment, by what it begins with.
     """
 
     __slots__ = ()
@@ -223,7 +229,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
     """Return the lexicon of some choices, by `_SPELLING`."""
     chosen = dict(zip(_SPELLED, choices, strict=True))
     space = _SPACES[chosen["whitespace"]]
-    comment = _COMMENTS.get(chosen["comments"])
+    comments = _COMMENTS.get(chosen["comments"], {})
     symbols = {one: one for one in _SIGNS}
     for (field, choice), added in ADDED.items():
         symbols |= added if chosen[field] == choice else {}
@@ -241,7 +247,7 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
         found = numbers[:3]
     name = _name_pattern(chosen, space, has_hyphens)
     kinds = {
-        "space": f"(?:[{space}]|{comment})+" if comment else f"[{space}]+",
+        "space": f"[{space}]+",
         "name": name,
         # The longest first.
         "operator": "|".join(map(re.escape, sorted((*opening, *symbols), key=len, reverse=True))),
@@ -258,20 +264,21 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
     reserved = RESERVED_OF[chosen["words"]]
     known = {**{word: word for word in reserved}, **symbols}
     ascii_characters = [*map(chr, range(128))]
-    classes = [_class_of(one, words, symbols) for one in ascii_characters]
+    openings = {comment[0] for comment in (*comments, *opening)}
+    classes = [_class_of(one, words, symbols, openings) for one in ascii_characters]
     parts = ["n" if words.match(f"a{one}").end() == 2 else "-" for one in ascii_characters]  # type: ignore[union-attr]
-    return _Lexicon(words, known, reserved, "".join(classes).encode(), "".join(parts).encode(), {})
+    return _Lexicon(words, known, reserved, "".join(classes).encode(), "".join(parts).encode(), {}, comments)
 
 
-def _class_of(one: str, words: re.Pattern[str], symbols: dict[str, str]) -> str:
-    """Return the class of a character, by what the expression tells of it alone."""
+def _class_of(one: str, words: re.Pattern[str], symbols: dict[str, str], openings: set[str]) -> str:
+    """Return the class of a character, by what the expression tells of it alone, and whether it begins a comment."""
     group = words.match(one).lastgroup  # type: ignore[union-attr]
     if one == "'" or group in ("space", "name"):
         return "'" if one == "'" else str(group)[0]
     if group == "exact":
         return "d"
-    if group != "operator" or one == "/" or words.match(f"{one}{one}\n").end() > 2:  # type: ignore[union-attr]
-        return "-"  # it may begin a comment
+    if group != "operator" or one in openings:
+        return "-"
     return str(max([len(symbol) for symbol in symbols if symbol[0] == one]))
 
 
@@ -361,6 +368,7 @@ def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
     stops: list[int] = []
     size = len(text)
     is_last = False
+    unclosed: set[str] = set()  # what no comment that begins with it ends behind: its end is looked for once
     while at < size and not is_last:
         start = at
         one = text[at]
@@ -420,6 +428,13 @@ def _read(text: str, at: int, lexicon: _Lexicon, dialect: Dialect) -> Tokens:
                 value = one
                 kind = known[value]
             at = start + len(value)
+        if kind is None and (pattern := lexicon.comments.get(text[start : start + 2])):
+            opening = text[start : start + 2]
+            end = None if opening in unclosed else pattern.search(text, start + 2)
+            if end is not None:
+                at = end.end()
+                continue
+            unclosed.add(opening)
         if kind is None:
             word = lexicon.words.match(text, start).group()  # type: ignore[union-attr]
             at = start + len(word)

@@ -55,7 +55,7 @@ _CLASSES: dict[str, Callable[[Any], Any]] = {
 }
 # What valueOf of Java's classes takes: The Java Language Specification §3.10.2, and what stands for no number.
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_FLOAT = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)")
+_FLOAT = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)")
 _BLANKS = "".join(map(chr, range(33)))
 
 

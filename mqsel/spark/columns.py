@@ -727,7 +727,7 @@ def _padded(spark_type: Any, declared: str) -> Any:
     if "char(" not in declared:
         return spark_type
     # Names of fields stand before a colon. Types follow each other in the order of the fields in both.
-    declared = re.sub("`(?:[^`]|``)*`:", "", declared)
+    declared = re.sub("`(?:[^`]|``)*`(:?)", lambda name: "" if name[1] else name[0], declared)
     texts = iter(re.findall(r"(?<![\w$])(string|(?:var)?char\(\d+\))(?!\w*:)", declared))
 
     def restored(spark_type: Any) -> Any:

@@ -248,6 +248,6 @@ def _context(master: str, application: str, log: IO[bytes]) -> SparkContext:
 
 def reason(text: str) -> str:
     """Find the line that says what happened: what Python raised, what Java was caused by, what Java threw first."""
-    python = re.search(r"Traceback \(most recent call last\):\n(?:\s.*\n)+(.+)", text)
-    java = re.findall(r"Caused by: (.+)", text)[-1:] or re.findall(r"[\w.]+(?:Exception|Error): .+", text)[:1]
+    python = re.search(r"Traceback \(most recent call last\):\n(?:[^\S\n].*\n)+(.+)", text)
+    java = re.findall(r"Caused by: (.+)", text)[-1:] or re.findall(r"(?<![\w.])[\w.]+(?:Exception|Error): .+", text)[:1]
     return python[1] if python else java[0] if java else text.strip().partition("\n")[0]

@@ -79,8 +79,7 @@ def mqsel_snapshot(request: pytest.FixtureRequest) -> Callable[[Paths | Selector
             from mqsel.formats.jsonl import json_text  # noqa: PLC0415 (as above)
             from mqsel.machine.sections import replace_file  # noqa: PLC0415 (as above)
 
-            replace_file(Path(os.path.realpath(path)), [(json_text(got, indent=1) + "
-").encode()])
+            replace_file(Path(os.path.realpath(path)), [(json_text(got, indent=1) + "\n").encode()])
             return
         if not path.exists():
             pytest.fail(

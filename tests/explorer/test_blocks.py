@@ -47,9 +47,15 @@ def one_by_one(matcher, raw):
     decode, states = decoder("json", matcher.properties), []
     for line in raw:
         try:
-            states.append(int(matcher.evaluate(decode(line))))
+            message = decode(line)
+            is_selected = matcher.matches(message)
         except (PropertyTypeError, DecodeError):
             states.append(blocks.SKIPPED)
+            continue
+        try:
+            states.append(blocks.SELECTED if is_selected else int(matcher.evaluate(message)))
+        except (PropertyTypeError, DecodeError):
+            states.append(blocks.NOT_SELECTED)
     return states
 
 

@@ -1,8 +1,12 @@
 """Who may ask the server, and what it answers."""
 
+import gc
 import http.client
 import json
+import threading
+import time
 import warnings
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -170,3 +174,32 @@ def test_the_server_ends_without_a_word(serve, capfd):
         server.close()
 
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_defect_is_an_answer(serve, monkeypatch, capfd):
+    """An exception of no class of ours is answered as a defect, with what to report, and nothing on the terminal."""
+
+    def fail(*_):
+        raise UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed")
+
+    monkeypatch.setattr(Session, "look", fail)
+    status, _, data = asked(serve(session()))
+
+    assert status == 200
+    assert json.loads(data)["trouble"].startswith("a defect of mqsel ")
+    assert "hint: report" in json.loads(data)["trouble"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_dropped_explorer_is_freed():
+    """An explorer that nobody holds frees its thread, its port, its descriptors and its frame."""
+    before = threading.active_count(), len([*Path("/proc/self/fd").iterdir()])
+    frame = pa.table({"a": [1, 2, 3]})
+    for _ in range(5):
+        mqsel.explore(frame)
+    gc.collect()
+    stop = time.monotonic() + 10
+    while threading.active_count() > before[0] and time.monotonic() < stop:
+        time.sleep(0.02)
+
+    assert (threading.active_count(), len([*Path("/proc/self/fd").iterdir()])) == before

@@ -1,16 +1,23 @@
 """What a session reads and answers: room, complaints, cancelling, what of hints can be clicked."""
 
 import json
+import subprocess
 
 import pytest
 
 pa = pytest.importorskip("pyarrow", reason="the extra explore is not installed")
 
+from conftest import VECTORS_ROOT, json_lines, message_of  # noqa: E402
+
 from mqsel import SelectorSet, SelectorSyntaxError, compile  # noqa: A004, E402 (they need pyarrow)
+from mqsel.errors import DecodeError, PropertyTypeError, SelectorError  # noqa: E402
 from mqsel.explorer import session as module  # noqa: E402
+from mqsel.explorer.blocks import Block, columns_of  # noqa: E402
 from mqsel.explorer.session import Cancelled, MessageSource, Question, Session, _remedies  # noqa: E402
 from mqsel.files import length_prefixed  # noqa: E402
 from mqsel.formats import mq  # noqa: E402
+from mqsel.formats.jsonl import in_json, object_from_json  # noqa: E402
+from mqsel.language.dialect import PRESETS  # noqa: E402
 
 
 def question(selector="", **more):
@@ -185,3 +192,102 @@ def test_errors_of_both_selectors():
 
     assert look(session, "a ==")["error"]["of"] == 0
     assert look(session, "a = 1", second="b ==")["error"]["of"] == 1
+
+
+# ---- one meaning -----------------------------------------------------------------------------------------------------
+
+
+def matched(matcher, line):
+    """Return whether `mqsel match` selects a line; None if it skips the line."""
+    try:
+        message = matcher.decoder("json")(line)
+        return message if isinstance(message, bool) else matcher.matches(message)
+    except (PropertyTypeError, DecodeError):
+        return None
+
+
+def block_of(lines):
+    """Return a block of lines of JSON."""
+    columns = columns_of([object_from_json(line) for line in lines])
+    return Block(
+        "m.jsonl", "json", 0, pa.array(range(len(lines)), pa.int64()), pa.array(lines, pa.large_binary()), columns
+    )
+
+
+def selected(block, matcher):
+    """Return which messages of a block a session selects; None for those it skips."""
+    session = Session(MessageSource(), [block])
+    found = session._states(matcher, lambda: None).to_pylist()
+    return [None if one == 3 else one == 1 for one in found]
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_every_vector_in_a_session(preset):
+    """A session selects what `match` does of the messages of all vectors, with names in another case, too."""
+    cases = {}
+    for path in sorted(VECTORS_ROOT.glob("*.jsonl")):
+        for number, vector in enumerate(json_lines(path)):
+            # A vector of all dialects runs in one of them here.
+            if (vector["dialect"].split("+")[0] or sorted(PRESETS)[number % len(PRESETS)]) == preset:
+                cases.setdefault(vector["selector"], []).append(vector["properties"])
+    texts = sorted(cases)
+    for start in range(0, len(texts), 40):
+        lines = []
+        for text in texts[start : start + 40]:
+            for properties in cases[text][:1]:
+                message = in_json(message_of(properties))
+                lines += [message, {name.swapcase(): value for name, value in message.items()}]
+        lines += [{"a": [1], "c": 5}, {"\ud800": 1}]
+        block = block_of([json.dumps(line).encode() for line in lines])
+        raw = block.raw.to_pylist()
+        for text in texts[start : start + 40]:
+            try:
+                matcher = compile(text, dialect=preset)
+            except SelectorError:
+                continue
+            assert (text, selected(block, matcher)) == (text, [matched(matcher, line) for line in raw])
+
+
+def test_a_value_that_no_property_can_have():
+    """A message counts in a session as `match` counts it: a value that `match` does not read is no error."""
+    lines = [b'{"a": [1], "c": 5}', b'{"a": [1], "z": 1, "c": 5}', b'{"a": [1]}']
+    matcher = compile("(z = 1 AND a = 1) OR c = 5")
+
+    assert selected(block_of(lines), matcher) == [matched(matcher, line) for line in lines]
+
+
+def test_names_without_regard_to_case(tmp_path):
+    """Under Azure Service Bus a name counts in any case; a message with two spellings of it is skipped, as by match."""
+    path = tmp_path / "m.jsonl"
+    path.write_text('{"color":"red"}\n{"Color":"red"}\n{"COLOR":"blue"}\n{"a":1}\n{"color":"red","Color":"red"}\n')
+    session = read(path)
+    found = look(session, "Color = 'red'", dialect="AZURE_SERVICE_BUS")
+    asked = question("Color = 'red'", dialect="AZURE_SERVICE_BUS")
+    reasons = session.reasons(asked, session.asked(asked))
+
+    assert (found["selected"], found["unknown"], found["skipped"]) == (2, 1, 1)
+    assert reasons["selected"] == 2
+
+
+def test_half_a_surrogate_pair_in_a_name(tmp_path):
+    """Why is answered although a message has a name that Arrow cannot have."""
+    path = tmp_path / "m.jsonl"
+    path.write_text('{"color": "red"}\n{"\\ud800": 1, "color": "blue"}\n')
+    session = read(path)
+    asked = question("color = 'red'")
+
+    assert session.reasons(asked, session.asked(asked))["selected"] == 1
+
+
+def test_a_command_without_control_characters(tmp_path):
+    """The command that is copied has no character that a terminal obeys, and means the same to a shell."""
+    path = tmp_path / "m.jsonl"
+    path.write_text("{}\n")
+    text = "a = 'x\x1b]0;y\x07\x15\\n\u202e'"
+    command = look(read(path), text)["copies"]["command"]
+    echoed = subprocess.run(
+        ["bash", "-c", command.replace("mqsel", "printf %s\\\\0", 1)], capture_output=True, check=True
+    )
+
+    assert command.isprintable()
+    assert text.encode() in echoed.stdout.split(b"\0")

@@ -43,7 +43,7 @@ from mqsel.values import LITERAL_KINDS, Truth, compare
 # ---- LIKE ------------------------------------------------------------------------------------------------------------
 
 # What regular expressions have, and texts that people look for seldom.
-_REGULAR = re.compile(r"\.[*+]|\^|\$$|\[[^\]]+\]|\{\d+(?:,\d*)?\}|\([^)]*\|[^)]*\)|\\[dwsDWSb]")
+_REGULAR = re.compile(r"\.[*+]|\^|\$$|\[[^\[\]]+\]|\{\d+(?:,\d*)?\}|\([^()|]*\|[^()]*\)|\\[dwsDWSb]")
 _SHELL = re.compile(r"[*?]")
 
 
