@@ -296,7 +296,7 @@ class SourceFile:
                     return True
         if node.type == "character_literal":  # in Groovy it is a string
             return self.language != "java" or _CHARACTER.fullmatch(self.said(node)) is not None
-        return node.type in _OTHERS
+        return node.type in _OTHERS or self.said(node) in _WORDS
 
     def _is_declared_other(self, node: Node) -> bool:
         """Report whether a name is declared as a number, a flag or a character."""
@@ -441,6 +441,7 @@ _OTHERS = frozenset(
         *("prefix_expression", "boolean_literal", "true", "false"),
     ]
 )
+_WORDS = ("true", "false", "null")  # which the grammar of Kotlin takes for names
 _OTHER_TYPES = re.compile(
     r"boolean|byte|short|int|long|float|double|char|Boolean|Byte|Short|Int|Integer|Long|Float|Double|Char|Character"
 )

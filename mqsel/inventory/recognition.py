@@ -220,7 +220,7 @@ _KEYED_TEXT = re.compile(r"\"selector\"\s*:\s*\"((?:[^\"\\]|\\.)*)\"")
 _ANYWHERE = ("yaml", "json", "properties")
 _MESSAGING = re.compile(
     r"(?i)jms|stomp|amqp|mq\b|\bmq|activemq|artemis|hornetq|tibems|\bems\b|service-?bus|rabbit|qpid|solace|pulsar|messag|"
-    r"queue|topic|destination|subscri|broker|listener|consumer|sql-filter|sql_?expression"
+    r"queue|topic|destination|subscri|broker|bridge|listener|consumer|sql-filter|sql_?expression"
 )
 
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"\s*[,\]}\n]')
