@@ -201,6 +201,10 @@ def _content(place: Place, is_told: bool, max_size: int) -> tuple[bytes, bool]:
                 return head, True
             if data.startswith(_PARQUET):
                 return data, False
+            size = os.fstat(file.fileno()).st_size
+            if size > max_size and not place.is_named:
+                return b"", False
+            check_size(size, max_size, place.path)
             while len(data) == _CHUNK and not (place.is_named or is_told or _has_words(data)):
                 data = data[-_OVERLAP:] + (file.read(_CHUNK - _OVERLAP) or b"")
                 if len(data) < _CHUNK:
@@ -208,12 +212,10 @@ def _content(place: Place, is_told: bool, max_size: int) -> tuple[bytes, bool]:
                         return b"", False
                     break
             if file.tell() > len(data) or len(data) == _CHUNK:
-                if not place.is_named and os.fstat(file.fileno()).st_size > max_size:
-                    return b"", False
-                check_size(os.fstat(file.fileno()).st_size, max_size, place.path)
                 file.seek(0)
                 data = file.readall()
-            check_size(len(data), max_size, place.path)
+    except FileError:
+        raise
     except ValueError as error:
         raise FileError(f"the file cannot be read: {error}", path=place.path) from error
     except OSError as error:
