@@ -462,7 +462,8 @@ def _of_azure(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[
         elif text.value.startswith("[") and text.value.endswith("]") and kind == "azure" and _ARM.match(text.value):
             reason, text = EXPRESSION, text.replaced(HOLE)
         if text.value != "null":
-            yield from source.entry(kind, path, _azure_destination(trail), text, reason)
+            for entry in source.entry(kind, path, _azure_destination(trail), text, reason):
+                yield entry._replace(rules=_broken(trail))
 
 
 def _of_expression(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
@@ -471,6 +472,13 @@ def _of_expression(source: Source, kind: str, value: Any, trail: _Trail) -> Iter
     is_sure = trail[-2:][0][0].lower().endswith("filter") or "filtertype" in owner.texts
     if is_sure or (name.lower() != "sqlexpression" and isinstance(value, Text) and is_selector(value.value)):
         yield from _of_azure(source, kind, value, trail)
+
+
+def _broken(trail: _Trail) -> tuple[str, ...]:
+    """Return the rules of lint that the place of a filter breaks: the emulator of Service Bus has types of its own."""
+    is_emulator = any(key.lower() == "userconfig" for key, _ in trail)
+    types = {table.texts["filtertype"].lower() for _, table in trail if "filtertype" in table.texts}
+    return ("dropped-filter",) if is_emulator and types - {"sql", "correlation"} else ()
 
 
 _ARM = re.compile(r"\[\s*[A-Za-z]\w*\s*\(")
@@ -542,7 +550,8 @@ def _of_correlation(source: Source, kind: str, value: Any, trail: _Trail) -> Ite
                     regular = re.fullmatch(r"[A-Za-z]\w*", called)
                     made += _test(called if regular else f"[{called.replace(']', ']]')}]", text)
     if made:
-        yield from source.entry(kind, _azure_name(trail), _azure_destination(trail), joined(made[1:]))
+        for entry in source.entry(kind, _azure_name(trail), _azure_destination(trail), joined(made[1:])):
+            yield entry._replace(rules=_broken(trail))
 
 
 def _test(name: str, value: Text) -> list[Text]:

@@ -307,11 +307,10 @@ def text_of(data: bytes) -> tuple[str, str, int]:
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return (
-                data[len(mark) :].decode(encoding, "surrogatepass" if mark != codecs.BOM_UTF8 else "replace"),
-                encoding,
-                len(mark),
-            )
+            if mark == codecs.BOM_UTF8:
+                return data[len(mark) :].decode(encoding, "replace"), encoding, len(mark)
+            # Half a character at the end is what is left of a file that was cut.
+            return data[len(mark) : len(data) & ~1].decode(encoding, "surrogatepass"), encoding, len(mark)
     declared = _DECLARED.match(data)
     for encoding in ([declared[1].decode()] if declared else []) + ["utf-8"]:
         try:

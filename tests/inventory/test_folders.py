@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import threading
 from pathlib import Path
@@ -330,6 +331,29 @@ def test_places_behind_arrows(tmp_path: Path) -> None:
     for entry in read(tmp_path):
         line = Path(entry.file).read_text(encoding="utf-8").splitlines()[entry.line - 1]
         assert line[entry.column - 1 :].startswith(entry.selector or "?")
+
+
+_EMULATOR = """{"UserConfig": {"Namespaces": [{"Name": "n", "Topics": [{"Name": "t", "Subscriptions": [{"Name": "s",
+ "Rules": [{"Name": "r", "Properties": {"FilterType": "%s", %s}}]}]}]}]}}"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "codes"),
+    [
+        ("SqlFilter", '"SqlFilter": {"SqlExpression": "weight > 3"}', ["dropped-filter"]),
+        ("CorrelationFilter", '"CorrelationFilter": {"Label": "x"}', ["dropped-filter"]),
+        ("Sql", '"SqlFilter": {"SqlExpression": "weight > 3"}', []),
+        ("Correlation", '"CorrelationFilter": {"Label": "x"}', []),
+    ],
+)
+def test_filters_that_the_emulator_drops(
+    kind: str, content: str, codes: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lint warns of a FilterType of ARM templates in the emulator's Config.json."""
+    (tmp_path / "Config.json").write_text(_EMULATOR % (kind, content), encoding="utf-8")
+    assert cli.main(["lint", "--json", str(tmp_path)]) == len(codes)
+    out = capsys.readouterr().out.splitlines()
+    assert [code for line in out if (code := json.loads(line)["code"]) != "refused-elsewhere"] == codes
 
 
 # ---- sizes, pipes, paths that stand for one file ---------------------------------------------------------------------
