@@ -22,7 +22,16 @@ from mqsel.inventory.walk import Place, files_of
 from mqsel.machine import sections
 
 __all__ = [
-    *("COLUMNS", "KINDS", "MAX_SIZE", "Entry", "Place", "files_of", "is_pipe", "keys_of", "kind_of_file", "read"),
+    "COLUMNS",
+    "KINDS",
+    "MAX_SIZE",
+    "Entry",
+    "Place",
+    "files_of",
+    "is_pipe",
+    "keys_of",
+    "kind_of_file",
+    "read",
     "read_file",
 ]
 
@@ -35,7 +44,7 @@ _MENTIONED = "this may be a selector, but the file has no kind that is read: cop
 _CHUNK = 1 << 24  # bytes of a large file that are looked at together
 _OVERLAP = 32  # of two chunks: longer than any of the words
 _START = 1 << 13  # bytes, of which a file met in a folder has no NUL: others are no texts
-# Kinds that only the language of a file, or a key of many owners, tells: where such a file has no selector and is damaged,
+# Kinds that only the language of a file, or a key of many owners, tells: if such a file is damaged and has no selector,
 # nothing shows that it has to do with messages.
 _UNSURE = frozenset(("yaml", "json", "properties", "spring", "csv", "keyed-json", "terraform", "bicep"))
 

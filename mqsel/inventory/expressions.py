@@ -289,11 +289,12 @@ class SourceFile:
 
     def is_other(self, node: Node) -> bool:
         """Report whether an expression certainly is no string: a number, a flag, a character, or a name of one."""
-        for node in self._definitions(node):
-            if node.type in _NAMES:
-                name, scope = self._definition(self.said(node), node.start_byte)
-                if scope in self._others.get(name, ()):
-                    return True
+        definitions = [*self._definitions(node)]
+        for name in definitions:
+            last, scope = self._definition(self.said(name), name.start_byte) if name.type in _NAMES else ("", None)
+            if scope in self._others.get(last, ()):
+                return True
+        node = definitions[-1]
         if node.type == "character_literal":  # in Groovy it is a string
             return self.language != "java" or _CHARACTER.fullmatch(self.said(node)) is not None
         return node.type in _OTHERS or self.said(node) in _WORDS

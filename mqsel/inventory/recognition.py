@@ -87,7 +87,7 @@ _SOURCE_WORDS = (
 )
 _XML = r"\A\s*(?:<\?xml|<!--|<!DOCTYPE(?!\s+html)|<(?!html)[A-Za-z][\w:.-]*[\s>/])"
 _JSON = r"\A\s*[{\[]"
-# A beginning that only XML or JSON has: a name never outweighs it. Templates begin with ``{{``, sections with ``[name]``.
+# A beginning that only XML or JSON has, which no name outweighs. Templates begin with ``{{``, sections with ``[name]``.
 _SHAPED = re.compile(rf"{_XML}|\A\s*(?:\{{\s*[\"}}]|\[\s*[\[{{\"])")
 _STRING = r"\"(?:[^\"\\]|\\.)*\""
 _KEY = r"(?<![\w.\-%])[\w.\-%]*[sS](?:elector|ELECTOR)[\"']?\s*"
@@ -217,7 +217,7 @@ def _has_messages(kind: str, content: str) -> bool:
 
 _HEAD = _LINES * 1000  # characters
 _KEYED_TEXT = re.compile(r"\"selector\"\s*:\s*\"((?:[^\"\\]|\\.)*)\"")
-_ANYWHERE = ("yaml", "json", "properties")
+_ANYWHERE = ("yaml", "json", "properties", "spring", "ejb")
 _MESSAGING = re.compile(
     r"(?i)jms|stomp|amqp|mq\b|\bmq|activemq|artemis|hornetq|tibems|\bems\b|service-?bus|rabbit|qpid|solace|pulsar|messag|"
     r"queue|topic|destination|subscri|broker|bridge|listener|consumer|sql-filter|sql_?expression"

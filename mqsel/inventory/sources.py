@@ -69,7 +69,7 @@ _ANNOTATIONS = {
 }
 _LOST = re.compile(rf"\b(?:{'|'.join(sorted({*_CALLS, *_ANNOTATIONS} - _ELSEWHERE.keys()))})\b")
 _MESSAGING = re.compile(
-    r"(?i)jms|\wmq\b|hornetq|artemis|camel|qpid|receiveSelected|etMessageSelector|create(?:Browser|Durable|Shared)"
+    r"(?i)jms|\wmq\b|hornetq|artemis|camel|qpid|receiveSelected|etMessageSelector|create(?:Durable|Shared)"
 )
 
 
@@ -95,7 +95,7 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
         if is_selector(text.value) and text.value.count("'") % 2 == 0 and text.span[0] not in places:
             is_like = re.search(r"\blike\b", text.value, re.IGNORECASE)
             found += source.entry(language, file.owner(node), "", text if is_like else formatted(text))
-    if lost >= 0:
+    if lost >= 0 and _MESSAGING.search(source.content):
         found.append(source.damage(language, lost, f"damaged {language.title()}: a selector may be lost here"))
     yield from sorted(found, key=lambda one: (one.line, one.column))
 
@@ -117,7 +117,8 @@ def _read_damaged(file: SourceFile, errors: list[Node]) -> int:
     """
     content, tried = file.source.content, 0
     for node in errors:
-        at = node.start_byte
+        begin: int = node.start_byte
+        at = begin
         while match := _LOST.search(content, at, node.end_byte):
             at = match.end()
             if "comment" in file.root.descendant_for_byte_range(match.start(), match.start()).type:
@@ -127,10 +128,10 @@ def _read_damaged(file: SourceFile, errors: list[Node]) -> int:
             stop, tried = _end_of_call(content, at), tried + 1
             start = match.start() - (content[match.start() - 1 : match.start()] == "@")
             if stop < 0 or tried > _MOST:
-                return node.start_byte
+                return begin
             call = SourceFile(file.source, tree_of(file.source, file.language, (start, stop)), file.language, _CALLS)
             if not call.calls and not call.annotations and re.search("[\"']", content[start:stop]):
-                return node.start_byte
+                return begin
             file.add(call)
             at = stop
     return -1

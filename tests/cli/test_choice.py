@@ -23,6 +23,7 @@ a = 1 AND a = 1
 # mqsel: ignore
 b = 1 AND b = 1
 """
+PASSED = "mqsel: passed over 1 file without signs of selectors; -v lists them\n"
 CODES = ["unquoted-text", "like-without-wildcard"]
 
 

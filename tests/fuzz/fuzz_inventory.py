@@ -2,9 +2,9 @@
 
     python tests/fuzz/fuzz_inventory.py --seconds 200 [--seed 1]
 
-Bytes are files of the inventory's corpus, and what is no selector, with pieces cut, doubled, moved and replaced by signs of
-all languages, under the name of any of them, alone and in a folder. An entry has a place, and a selector or a reason; a file
-of a folder without one is either of a kind or counted; processor time grows with the size.
+Bytes are files of the inventory's corpus, and files without selectors, with pieces cut, doubled, moved and replaced by
+signs of all languages, under the name of any of them, named and in a folder. An entry has a place, and a selector or a
+reason; a file of a folder is passed over only if it has no entry; processor time grows with the size.
 """
 
 from __future__ import annotations
@@ -23,13 +23,20 @@ from mqsel.inventory import Place, read_file
 
 ROOT = Path(__file__).resolve().parent.parent / "inventory"
 FILES = [path for folder in ("corpus", "nothing") for path in sorted((ROOT / folder).iterdir())]
-NAMES = sorted({*(path.name for path in FILES), "Makefile", "a.sel", "a.gz", "a.tpl", "a.dtd", "a.toml", "routes.xml", "a"})
+NAMES = sorted(
+    {*(path.name for path in FILES), "Makefile", "a.sel", "a.gz", "a.tpl", "a.dtd", "a.toml", "routes.xml", "a"}
+)
 PIECES = [
-    *"{{ }} {% %} {{- -}} ⇒ ← → .. ..< ''' \"\"\" ' \" ` ( ) { } [ ] < > </a> <!-- --> <![CDATA[ ]]> \\ & &lt; ${ }".split(),
+    *"{{ }} {% %} {{- -}} ⇒ ← → .. ..< ''' \"\"\" ' \" ` ( ) { } [ ] < > </a> <!-- --> <![CDATA[ ]]> \\ & &lt; ${".split(),
     *"# // /* */ ; , : = == => -> @ ? | - + \0 \ufeff é 𝄞 \t \r \n".split(" "),
     *("\n", "\n  ", "\n- ", "\n\n", "\n---\n", "selector", "selector: a = 1", 'selector="a = 1"', "PASSWORD=s3cret\n"),
     *('createConsumer(q, "a = 1")', "createConsumer(", '@JmsListener(selector = "a = 1")', "import javax.jms.*;\n"),
-    *("DEFINE SUB(A) SELECTOR('a = 1')\n", "k\ta = 1\n", "sqlFilter: { sqlExpression: 'a = 1' }", "resourceInput<'a'>.b?"),
+    *(
+        "DEFINE SUB(A) SELECTOR('a = 1')\n",
+        "k\ta = 1\n",
+        "sqlFilter: { sqlExpression: 'a = 1' }",
+        "resourceInput<'a'>.b?",
+    ),
 ]
 FIXED, EACH = 1.5, 2e-5  # processor seconds of a file, and of each of its bytes
 

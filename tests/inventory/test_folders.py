@@ -147,7 +147,7 @@ FOLDERS: dict[str, tuple[dict[str, str], list[str]]] = {
             "chart/values.yaml": "nodeSelector: {}\nselector: app=web\nqueue:\n  password: s3cret\n",
             "chart/templates/service.yaml": _SERVICE,
             "chart/templates/stateful.yaml": _STATEFUL,
-            "chart/templates/listener.yaml": "{{- with .Values }}\njms:\n  queue: {{ .q }}\n  selector: a = 1\n{{- end }}\n",
+            "chart/templates/listener.yaml": "{{- with .x }}\njms:\n  queue: {{ .q }}\n  selector: a = 1\n{{- end }}\n",
             "chart/templates/_helpers.tpl": '{{- define "mq.selectorLabels" -}}\napp: mq\n{{- end -}}\n',
             "chart/templates/NOTES.txt": "USER={{ .Values.user }}\nPASSWORD={{ .Values.password }}\n",
         },
@@ -155,7 +155,7 @@ FOLDERS: dict[str, tuple[dict[str, str], list[str]]] = {
     ),
     "playground": (
         {
-            "docker-compose.yml": "services:\n  mq:\n    environment:\n      MQ_APP_PASSWORD: s3cret\n      - LICENSE=accept\n",
+            "docker-compose.yml": "services:\n  mq:\n    environment:\n      PASSWORD: s3cret\n      - A=1\n",
             "env.txt": "DB_HOST=localhost\nDB_PASSWORD=s3cret\n",
             "env.list": "MQ_ADMIN_PASSWORD='s3cret'\nMQ_QMGR_NAME='QM1'\n",
             "Makefile": "PORT = 4577\nCC = gcc\nIMAGE = app:test\n",
@@ -171,8 +171,8 @@ FOLDERS: dict[str, tuple[dict[str, str], list[str]]] = {
     ),
     "terraform": (
         {
-            "main.tf": 'resource "azurerm_servicebus_subscription_rule" "r" {\n  name       = "r"\n  filter_type = "SqlFilter"\n'
-            '  sql_filter = "colour = \'red\'"\n}\n',
+            "main.tf": 'resource "azurerm_servicebus_subscription_rule" "r" {\n  name = "r"\n'
+            "  sql_filter = \"colour = 'red'\"\n}\n",
             "terraform.tfvars": 'password = "s3cret"\n',
             "variables.txt": "location=westeurope\nsku=Standard\n",
             "rules.csv": "name,filter,priority\nallow,all,1\nselector,x,2\n",
@@ -227,7 +227,8 @@ FOLDERS: dict[str, tuple[dict[str, str], list[str]]] = {
     "rabbitmq": ({"definitions.json": _RABBIT, "rabbitmq.conf": "default_pass = s3cret\n"}, ["a > 5"]),
     "spring boot": (
         {
-            "application.yml": "spring:\n  jms:\n    listener:\n      selector: kind = 'new'\n  datasource:\n    password: s3cret\n",
+            "application.yml": "spring:\n  jms:\n    listener:\n      selector: kind = 'new'\n"
+            "  datasource:\n    password: s3cret\n",
             "application-prod.properties": "jms.selector=${SELECTOR}\nspring.datasource.password=s3cret\n",
             "web.yml": "pages:\n  - selector: div = 'x'\n    label: app\n",
         },
@@ -298,7 +299,11 @@ def test_what_is_recognised_and_breaks_is_an_error(name: str, content: str, tmp_
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("a.yaml", "jms:\n  selector: {{ a\n"), ("rules.csv", "name,filter\nselector,x\n"), ("a.json", '{"selector": "x",,')],
+    [
+        ("a.yaml", "jms:\n  selector: {{ a\n"),
+        ("rules.csv", "name,filter\nselector,x\n"),
+        ("a.json", '{"selector": "x",,'),
+    ],
 )
 def test_what_is_named_is_an_error_if_it_breaks(name: str, content: str, tmp_path: Path) -> None:
     """A damaged file that no content tells is passed over in a folder, and an error where somebody names it."""

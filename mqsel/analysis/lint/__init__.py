@@ -465,8 +465,8 @@ RULES = (
         None,
         "a FilterType that the emulator of Service Bus does not know",
         "the emulator drops this rule and delivers all messages: its FilterType has to be Sql or Correlation",
-        "ARM templates write SqlFilter and CorrelationFilter, the emulator's Config.json Sql and Correlation. The emulator "
-        "reports no error: the subscription has no rule, and receives every message.",
+        "ARM templates write SqlFilter and CorrelationFilter, the emulator's Config.json Sql and Correlation. The "
+        "emulator reports no error: the subscription has no rule, and receives every message.",
         Example('"FilterType": "SqlFilter"', '"FilterType": "Sql"', "AZURE_SERVICE_BUS"),
         source="Emulator",
         is_of_place=True,
