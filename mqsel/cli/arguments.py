@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mqsel.cli.configuration import configured
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, nameable, quoted, shortened
 from mqsel.files.framings import FORMATS, FRAMINGS
-from mqsel.files.opening import is_queue, unfolded
+from mqsel.files.opening import MAX_SIZE, is_queue, unfolded
 from mqsel.formats.jsonl import object_from_json
 from mqsel.formats.records import SCHEMAS
 from mqsel.language.dialect import PRESETS, Dialect, as_dialect
@@ -47,6 +47,21 @@ def limit(text: str) -> int:
         if int(text) > 0:
             return min(int(text), sys.maxsize)
     raise argparse.ArgumentTypeError(f"{text!r} is not a count: write a whole number from 1")
+
+
+def size(text: str) -> int:
+    """Read a number of bytes, such as 500M."""
+    match = re.fullmatch(r"([0-9]{1,15})([kmg]?)b?", text, re.IGNORECASE)
+    if match and int(match[1]):
+        return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2].lower()]
+    raise argparse.ArgumentTypeError(f"{text!r} is not a size: write a number of bytes, or one with k, M or G")
+
+
+def add_max_size(made: argparse.ArgumentParser, what: str) -> None:
+    """Add the option for the greatest size of *what* is held in memory."""
+    made.add_argument(
+        "--max-size", type=size, default=MAX_SIZE, metavar="SIZE", help=f"greatest size of {what}; default 100M"
+    )
 
 
 def _declared(text: str) -> tuple[str, str]:

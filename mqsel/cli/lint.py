@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
-from mqsel.analysis.lint import RULES, Finding, fixed
+from mqsel.analysis.lint import RULES, Finding, finding_of_place, fixed
 from mqsel.analysis.lint.findings import NOTE
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
@@ -89,7 +89,8 @@ def _lint(arguments: argparse.Namespace) -> int:
     contracts = {dialect: contract_of(arguments, dialect) for dialect in {one.dialect for one in read.selectors}}
 
     def look(one: Given) -> list[Finding]:
-        return findings_of(one.source, one.dialect, contracts[one.dialect])
+        of_place = [finding_of_place(code, one.text) for code in one.entry.rules] if one.entry is not None else []
+        return [*findings_of(one.source, one.dialect, contracts[one.dialect]), *of_place]
 
     outcome = RewriteOutcome([], 0, 0)
     if arguments.fix or arguments.diff:

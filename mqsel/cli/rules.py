@@ -76,8 +76,8 @@ def _address(rule: Rule) -> str:
 
 def _example(rule: Rule) -> list[tuple[str, str]]:
     found, instead, dialect, contract = rule.example
-    findings = lint(found, dialect, given=contract or None)
-    sentence = next(one.sentence for one in findings if one.code == rule.code)
+    findings = [] if rule.is_of_place else lint(found, dialect, given=contract or None)
+    sentence = next((one.sentence for one in findings if one.code == rule.code), rule.says)
     return [
         ("dialect", dialect),
         *[("contract", contract)] * bool(contract),

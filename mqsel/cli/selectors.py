@@ -12,13 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, is_message
+from mqsel.cli.arguments import Commands, add_max_size, command, dialect_of, in_shell, is_message
 from mqsel.cli.configuration import Configuration, configured
 from mqsel.cli.output import complain, print_json, print_text, say, width_of
 from mqsel.cli.report import progress
 from mqsel.errors import FileError, MqselError, SelectorError, caret, nameable, shortened
 from mqsel.files.framings import shown
-from mqsel.files.opening import opened
+from mqsel.files.opening import check_size, opened
 from mqsel.files.run.work import Ask, why
 from mqsel.inventory import COLUMNS, KINDS, Entry, Place, files_of, keys_of, read_file
 from mqsel.inventory.pieces import HOLE
@@ -131,6 +131,10 @@ def add_kind(made: argparse.ArgumentParser) -> None:
         metavar="NAME=COLUMN",
         help="the columns of CSV, such as key=id,selector=rule",
     )
+    add_max_size(made, "a file of selectors, unpacked")
+    made.add_argument(
+        "-v", "--verbose", action="store_true", help="list the files of folders that have no signs of selectors"
+    )
 
 
 def columns_of(arguments: argparse.Namespace) -> dict[str, str]:
@@ -169,10 +173,11 @@ def given(arguments: argparse.Namespace) -> AllGiven:
 
 def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> AllGiven:
     """Read the selectors of files; complain of what is damaged."""
-    made = AllGiven([], [], [*dict.fromkeys(files_of(paths))])
+    made = AllGiven([], [], [*files_of(paths)])
+    passed: list[str] = []
     for place in made.places:
-        content = _stdin() if place.path == "-" else None
-        for entry in entries_of(place, arguments, dialect, content):
+        content = _stdin(arguments.max_size) if place.path == "-" else None
+        for entry in entries_of(place, arguments, dialect, passed, content):
             if entry.text is None and entry.reason:
                 complain(f"{place_in_words(entry)}: {entry.reason}")
                 made.damaged.append(entry)
@@ -180,7 +185,17 @@ def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect 
                 made.selectors.append(_of_entry(entry))
         if content is not None:
             made = made._replace(stdin=content)
+    report_passed(passed, arguments)
     return made
+
+
+def report_passed(passed: list[str], arguments: argparse.Namespace) -> None:
+    """Say how many files of folders no kind recognises, and with --verbose which."""
+    for path in passed if arguments.verbose else ():
+        say(f"mqsel: passed over: {shown(path)}")
+    if passed:
+        names = "" if arguments.verbose else "; -v lists them"
+        say(f"mqsel: passed over {len(passed):,} file{'s' * (len(passed) != 1)} without signs of selectors{names}")
 
 
 def place_in_words(entry: Entry) -> str:
@@ -195,15 +210,23 @@ def _of_entry(entry: Entry) -> Given:
 
 
 def entries_of(
-    place: Place, arguments: argparse.Namespace, dialect: Dialect | None, content: bytes | None = None
+    place: Place,
+    arguments: argparse.Namespace,
+    dialect: Dialect | None,
+    passed: list[str],
+    content: bytes | None = None,
 ) -> Iterator[Entry]:
     """Yield the entries of a file, each with the dialect to read it in.
 
     That is the one that is wanted, that of the configuration for the path, or that of the kind.
+
+    Args:
+        passed: see `read_file`.
     """
     wanted = next((name for name, one in PRESETS.items() if one == dialect), "")
     configuration = configuration_of(arguments)
-    for one in read_file(place, arguments.kind, columns_of(arguments), content):
+    columns, max_size = columns_of(arguments), arguments.max_size
+    for one in read_file(place, arguments.kind, columns, content, max_size=max_size, passed=passed):
         chosen = wanted or configuration.dialect_of(one.file, one.dialect)
         yield one if chosen == one.dialect else one._replace(dialect=chosen)
 
@@ -219,10 +242,12 @@ def configuration_of(arguments: argparse.Namespace) -> Configuration:
     return found
 
 
-def _stdin() -> bytes:
+def _stdin(max_size: int) -> bytes:
     try:
         with opened("-") as (_, stream):
-            return stream.read()
+            data = stream.read(max_size + 1)
+            check_size(len(data), max_size, "-")
+            return data
     except FileError as error:
         what, _, hint = why(error).partition("\n  hint: ")
         raise MqselError(f"stdin: {what}", hint=hint or None) from error
@@ -349,12 +374,13 @@ def add(commands: Commands) -> None:
 
 def _list(arguments: argparse.Namespace) -> int:
     known = unknown = damaged = 0
+    passed: list[str] = []
     places = files_of(arguments.paths)
     if sys.stderr.isatty():
         places = iter(listed := [*places])
     with progress([one.path for one in listed] if sys.stderr.isatty() else [], Ask()) as advance:
         for place in places:
-            for entry in entries_of(place, arguments, arguments.dialect):
+            for entry in entries_of(place, arguments, arguments.dialect, passed):
                 known += entry.selector is not None
                 unknown += entry.selector is None and entry.text is not None
                 damaged += entry.text is None and bool(entry.reason)
@@ -370,6 +396,7 @@ def _list(arguments: argparse.Namespace) -> int:
                     advance(Path(place.path).stat().st_size)
     if not known + unknown + damaged:
         complain(NONE_FOUND)
+    report_passed(passed, arguments)
     if not arguments.json:
         say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known")
     return 2 if damaged else int(not known + unknown)

@@ -174,6 +174,15 @@ def opened(
         raise unreadable(name, error) from error
 
 
+MAX_SIZE = 100 << 20  # bytes of a text that is held in memory whole, unless somebody allows more
+
+
+def check_size(size: int, most: int, path: str) -> None:
+    """Raise FileError if a content is larger than *most* bytes: a packed file may hold a thousand times its size."""
+    if size > most:
+        raise FileError(f"the file holds more than {most:,} bytes: expected fewer, or a greater --max-size", path=path)
+
+
 _LOOKS = (1 << 16, 1 << 20, 1 << 24)  # bytes of first lines that are looked at, and of a first line that is longer
 
 

@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 
 from mqsel.errors import FileError, shortened
 from mqsel.files import parquet
-from mqsel.files.opening import name_of, opened, readable_anywhere
+from mqsel.files.opening import MAX_SIZE, check_size, name_of, opened, readable_anywhere
 from mqsel.files.wordings import bad_line, file_trouble
 
 _ROWS = 1 << 14  # of Parquet, read at once
@@ -50,9 +50,11 @@ def selectors(path: str | os.PathLike[str]) -> Iterator[Keyed]:
         if start.startswith(parquet.MAGIC):
             found = _of_parquet(name, content)
         elif start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-            found = _of_json(name, content.read())
+            data = content.read(MAX_SIZE + 1)
+            check_size(len(data), MAX_SIZE, name)
+            found = _of_json(name, data)
         else:
-            found = _of_lines(name, content)
+            found = _of_lines(name, iter(lambda: content.readline(MAX_SIZE + 1), b""))
         places: dict[str | int, str] = {}
         for one in found:
             if one.key in places:
@@ -72,6 +74,7 @@ def read_selectors(path: str | os.PathLike[str]) -> dict[str | int, str]:
 
 def _of_lines(name: str, lines: Iterable[bytes]) -> Iterator[Keyed]:
     for number, line in enumerate(lines, 1):
+        check_size(len(line), MAX_SIZE, name)
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from itertools import chain
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, check_word, is_a, iterated, shortened
 from mqsel.files.framings import FORMATS, LINES, WIDE, bindings, looks_like
-from mqsel.files.opening import PACKED, name_of, opened
+from mqsel.files.opening import MAX_SIZE, PACKED, check_size, name_of, opened, readable_anywhere
 from mqsel.files.selectors import selectors
 from mqsel.inventory.entries import Entry, Source, keys_of
 from mqsel.inventory.kinds import KINDS
@@ -20,7 +21,19 @@ from mqsel.inventory.trees import TreeError
 from mqsel.inventory.walk import Place, files_of
 from mqsel.machine import sections
 
-__all__ = ["COLUMNS", "KINDS", "Entry", "Place", "files_of", "keys_of", "kind_of_file", "read", "read_file"]
+__all__ = [
+    "COLUMNS",
+    "KINDS",
+    "MAX_SIZE",
+    "Entry",
+    "Place",
+    "files_of",
+    "is_pipe",
+    "keys_of",
+    "kind_of_file",
+    "read",
+    "read_file",
+]
 
 _PARQUET = b"PAR1"
 _SAVED = (
@@ -31,6 +44,9 @@ _MENTIONED = "this may be a selector, but the file has no kind that is read: cop
 _CHUNK = 1 << 24  # bytes of a large file that are looked at together
 _OVERLAP = 32  # of two chunks: longer than any of the words
 _START = 1 << 13  # bytes, of which a file met in a folder has no NUL: others are no texts
+# Kinds that only the language of a file, or a key of many owners, tells: if such a file is damaged and has no selector,
+# nothing shows that it has to do with messages.
+_UNSURE = frozenset(("yaml", "json", "properties", "spring", "csv", "keyed-json", "terraform", "bicep"))
 
 
 def read(
@@ -38,6 +54,7 @@ def read(
     *,
     kind: str | None = None,
     columns: Mapping[str, str] | None = None,
+    max_size: int = MAX_SIZE,
 ) -> Iterator[Entry]:
     """Read the selectors of files.
 
@@ -45,8 +62,10 @@ def read(
         paths: files, folders, which are walked as ripgrep does, patterns, and "-" for stdin.
         kind: a row of `KINDS`, if it is not to be recognised.
         columns: how ``key``, ``destination`` and ``selector`` are called in CSV and in objects of JSON.
+        max_size: the greatest size of a file, unpacked, in bytes: it is held in memory. Parquet is read in parts.
 
     Returns: an iterator of entries, in the order of the files. What cannot be known or read is an entry with a reason.
+        A file of a folder that no kind recognises has none.
 
     Raises: ArgumentError: a path, the kind or a column is none. MqselError: a library is missing.
     """
@@ -57,17 +76,24 @@ def read(
     named = dict(columns or {})
     given = [paths] if isinstance(paths, (str, os.PathLike)) else iterated(paths, "a path, or paths")
     places = files_of([name_of(one) for one in given])
-    return chain.from_iterable(read_file(place, kind, named) for place in places)
+    return chain.from_iterable(read_file(place, kind, named, max_size=max_size) for place in places)
 
 
 def read_file(
-    place: Place, kind: str | None, columns: Mapping[str, str], content: bytes | None = None
+    place: Place,
+    kind: str | None,
+    columns: Mapping[str, str],
+    content: bytes | None = None,
+    *,
+    max_size: int = MAX_SIZE,
+    passed: list[str] | None = None,
 ) -> Iterator[Entry]:
     """Read the selectors of one file.
 
     Args:
-        kind, columns: those of `read`.
+        kind, columns, max_size: those of `read`.
         content: of the file, unpacked, if it has been read.
+        passed: the path is appended to this list if the file was met in a folder, and no kind recognises it.
 
     Raises: ArgumentError: the place, the kind or the content is none.
     """
@@ -76,39 +102,62 @@ def read_file(
     if kind is not None:
         check_word("the kind", kind, KINDS)
     try:
-        data, has_words = _content(place, kind is not None) if content is None else (content, _has_words(content))
+        data, has_words = (
+            _content(place, kind is not None, max_size) if content is None else (content, _has_words(content))
+        )
     except FileError as error:
         yield Source(place.path, "").damage(kind or "lines", 0, error.message)
         return
     if kind == "parquet" or (kind is None and data.startswith(_PARQUET)):
-        yield from _of_parquet(place.path)
-        return
-    if place.is_named and data.startswith(sections.MAGIC):
+        yield from _of_parquet(place.path, data)
+    elif place.is_named and data.startswith(sections.MAGIC):
         yield Source(place.path, "").damage("lines", 0, _SAVED)
-        return
-    if not data or (not place.is_named and not has_words and len(data) > _CHUNK):
-        return
+    elif kind or place.is_named:
+        yield from _of_data(place, kind, columns, data, has_words=has_words)[1]
+    else:
+        found, entries = _of_data(place, None, columns, data, has_words=has_words)
+        if found in _UNSURE:
+            listed = [*entries]
+            is_damage = bool(listed) and all(entry.text is None for entry in listed)
+            found, entries = "" if is_damage else found, iter(listed)
+        if found:
+            yield from entries
+        elif passed is not None:
+            passed.append(place.path)
+
+
+def _of_data(
+    place: Place, kind: str | None, columns: Mapping[str, str], data: bytes, *, has_words: bool
+) -> tuple[str, Iterator[Entry]]:
+    """Return the kind of a file, empty if it has none, and its entries.
+
+    Args:
+        data: what `_content` returned, with *has_words*.
+    """
     may_be_own = os.path.splitext(place.path)[1].lower() in _OWN  # noqa: PTH122 (of 100,000 files)
-    if not has_words and kind is None and not place.is_named and not may_be_own:
-        return
+    if not data or not (has_words or kind or place.is_named or (may_be_own and len(data) <= _CHUNK)):
+        return "", iter(())
     text, *_ = text_of(data)
     damaged = text.find("\0")
     source = Source(place.path, text if damaged < 0 else text.replace("\0", " "))
     found, what = (kind, "") if kind else _recognised(place, data, text.lstrip("\0"), has_words)
-    if found:
-        if damaged >= 0:
-            yield source.damage(found, damaged, "a NUL character is no text: it was read as a blank")
-        row = KINDS[found]
-        reader: Callable[..., Iterator[Entry]] = import_module(f"mqsel.inventory.{row.reader}").read
-        try:
-            yield from reader(source, found, columns)
-        except TreeError as error:
-            yield source.damage(found, error.offset, error.message)
-    elif what:
+    damage: list[Entry] = []
+    if found and damaged >= 0:
+        damage.append(source.damage(found, damaged, "a NUL character is no text: it was read as a blank"))
+    elif what and not found:
         expected = "UTF-8, or a mark in front" if what == WIDE else "selectors; mqsel match reads messages"
-        yield source.damage("lines", 0, f"this looks like {what}: expected {expected}")
-    elif place.is_named and has_words and (at := mentioned(text)) >= 0:
-        yield source.damage("lines", at, _MENTIONED)
+        damage.append(source.damage("lines", 0, f"this looks like {what}: expected {expected}"))
+    elif not found and place.is_named and has_words and (at := mentioned(text)) >= 0:
+        damage.append(source.damage("lines", at, _MENTIONED))
+    return found, chain(damage, _entries(source, found, columns) if found else ())
+
+
+def _entries(source: Source, kind: str, columns: Mapping[str, str]) -> Iterator[Entry]:
+    reader: Callable[..., Iterator[Entry]] = import_module(f"mqsel.inventory.{KINDS[kind].reader}").read
+    try:
+        yield from reader(source, kind, columns)
+    except TreeError as error:
+        yield source.damage(kind, error.offset, error.message)
 
 
 def _recognised(place: Place, data: bytes, text: str, has_words: bool) -> tuple[str, str]:
@@ -125,7 +174,7 @@ def kind_of_file(path: str | os.PathLike[str]) -> str:
     """Return the kind of a file that somebody names, a row of `KINDS`; empty if it has none, or cannot be read."""
     place = Place(name_of(path), True)
     try:
-        data, has_words = _content(place, False)
+        data, has_words = _content(place, False, MAX_SIZE)
     except FileError:
         return ""
     return "parquet" if data.startswith(_PARQUET) else _recognised(place, data, text_of(data)[0], has_words)[0]
@@ -134,21 +183,37 @@ def kind_of_file(path: str | os.PathLike[str]) -> str:
 _OWN = {"", ".txt", ".tsv", ".csv", ".sel", ".selectors", ".lst", ".list", ".json", ".jsonl"}
 
 
-def _content(place: Place, is_told: bool) -> tuple[bytes, bool]:
+def is_pipe(path: str) -> bool:
+    """Report whether a path is that of a pipe or a device, such as a shell's ``<(…)``: it can be read once only."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 (of 100,000 files)
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _content(place: Place, is_told: bool, max_size: int) -> tuple[bytes, bool]:
     """Return the bytes of a file, and whether one of the words is in them.
 
-    Of a file that was met in a folder and is no text, or is large and has no words, nothing is returned.
+    Of a file that was met in a folder and is no text, or is large and has no words, nothing is returned; of Parquet it
+    is the beginning.
 
-    Raises: FileError: it cannot be read.
+    Raises: FileError: it cannot be read, or somebody named it and it is larger than *max_size* bytes.
     """
-    if place.path == "-" or "://" in place.path:
-        data = _unpacked(place.path)
+    if place.path == "-" or "://" in place.path or (place.is_named and is_pipe(place.path)):
+        data = _unpacked(place.path, max_size)
         return data, _has_words(data)
     try:
         with open(place.path, "rb", buffering=0) as file:  # noqa: PTH123 (a third of the time of a Path's)
             data = file.read(_CHUNK) or b""
             if (head := bindings(data)) is not None:
                 return head, True
+            if data.startswith(_PARQUET):
+                return data, False
+            size = os.fstat(file.fileno()).st_size
+            if size > max_size and not place.is_named:
+                return b"", False
+            check_size(size, max_size, place.path)
             while len(data) == _CHUNK and not (place.is_named or is_told or _has_words(data)):
                 data = data[-_OVERLAP:] + (file.read(_CHUNK - _OVERLAP) or b"")
                 if len(data) < _CHUNK:
@@ -158,6 +223,8 @@ def _content(place: Place, is_told: bool) -> tuple[bytes, bool]:
             if file.tell() > len(data) or len(data) == _CHUNK:
                 file.seek(0)
                 data = file.readall()
+    except FileError:
+        raise
     except ValueError as error:
         raise FileError(f"the file cannot be read: {error}", path=place.path) from error
     except OSError as error:
@@ -165,18 +232,24 @@ def _content(place: Place, is_told: bool) -> tuple[bytes, bool]:
     if data.startswith(PACKED):
         if not place.is_named:
             return b"", False
-        data = _unpacked(place.path)
+        data = _unpacked(place.path, max_size)
     elif not place.is_named and b"\0" in data[:_START] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return b"", False
     return data, _has_words(data)
 
 
-def _unpacked(path: str) -> bytes:
-    """Return the content of a file, or of an export what stands before its messages."""
+def _unpacked(path: str, max_size: int) -> bytes:
+    """Return the content of a file, or of an export what stands before its messages.
+
+    Raises: FileError: it cannot be read, or is larger than *max_size* bytes.
+    """
     with opened(path) as (_, stream):
-        data = stream.read(_CHUNK)
+        data = stream.read(min(_CHUNK, max_size))
         head = bindings(data)
-        return data + stream.read() if head is None else head
+        if head is None:
+            data += stream.read(max_size + 1 - len(data))
+            check_size(len(data), max_size, path)
+        return data if head is None else head
 
 
 def _has_words(data: bytes) -> bool:
@@ -186,11 +259,17 @@ def _has_words(data: bytes) -> bool:
     return any(word in lowered for word in WORDS)
 
 
-def _of_parquet(path: str) -> Iterator[Entry]:
+def _of_parquet(path: str, data: bytes) -> Iterator[Entry]:
+    """Yield the rows of Parquet.
+
+    Args:
+        data: all of what comes from a pipe or stdin, which cannot be read again.
+    """
     source = Source(path, "")
+    row = KINDS["parquet"]
     try:
-        for number, one in enumerate(selectors(path), 1):
-            row = KINDS["parquet"]
-            yield Entry(str(one.key), "", one.selector, row.dialect, "parquet", path, number, 1, "", None)
+        with readable_anywhere(path, [data]) as copy:
+            for number, keyed in enumerate(selectors(copy), 1):
+                yield Entry(str(keyed.key), "", keyed.selector, row.dialect, "parquet", path, number, 1, "", None)
     except FileError as error:
         yield source.damage("parquet", 0, error.message)

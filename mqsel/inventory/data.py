@@ -7,6 +7,7 @@ Longer than 500 lines because four grammars become tables here, and the keys of 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from mqsel.inventory.camel import destination_of, of_uri
 from mqsel.inventory.entries import EXPRESSION, PLACEHOLDERS, Entry, Source
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, inserted, joined
-from mqsel.inventory.trees import Node, check_depth, errors_of, trees_of
+from mqsel.inventory.trees import Node, check_depth, errors_of, is_template, trees_of
 
 
 class Table:
@@ -59,14 +60,28 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
     """Yield the entries of a file of data."""
     grammar = {"bicep": "bicep", "terraform": "hcl", "yaml": "yaml"}.get(kind, "json")
     errors: list[Node] = []
+    places: list[int] = []
     for root in trees_of(source, grammar):
         check_depth(root)
-        yield from of_tables(source, value_of(source, root, grammar), kind)
-        errors += errors_of(root)[:1]
+        for entry in of_tables(source, value_of(source, root, grammar), kind):
+            places += [entry.text.span[0]] if entry.text is not None else []
+            yield entry
+        errors += errors_of(root)
+    # Bicep grows faster than its grammar, and of a template the grammar sees a part.
+    if grammar == "bicep" or is_template(source):
+        places.sort()
+        errors = [error for error in errors if _is_lost(source, error, places)]
     for error in errors[:1]:
         yield source.damage(kind, error.start_byte, f"damaged {_SPOKEN[grammar]}: what else there is was read")
 
 
+def _is_lost(source: Source, error: Node, places: list[int]) -> bool:
+    """Report whether a selector may stand in a damaged place, besides those that were read there."""
+    start, stop = error.start_byte, error.end_byte
+    return len(_FILTERS.findall(source.content, start, stop)) > bisect_left(places, stop) - bisect_left(places, start)
+
+
+_FILTERS = re.compile(r"(?i)(?:selector|sql-?filter|sqlexpression)[\"']?[ \t]*[:=][ \t]*[^\s{\[]")
 _SPOKEN = {"bicep": "Bicep", "hcl": "HCL", "yaml": "YAML", "json": "JSON"}
 
 
@@ -419,7 +434,7 @@ def _of_argument(source: Source, kind: str, value: Any, trail: _Trail) -> Iterat
     if isinstance(value, Text):
         keys = {key.lower() for _, table in trail for key, _ in table.pairs}
         is_rabbit = bool(keys & {"rabbit_version", "rabbitmq_version", "vhost", "routing_key", "destination_type"})
-        kind = "rabbitmq" if is_rabbit else kind
+        kind = "rabbitmq" if is_rabbit and kind == "broker-j" else kind
         texts = trail[-2][1].texts if len(trail) > 1 else {}
         binding = texts.get("bindingkey") or texts.get("routing_key") or ""
         key = binding or texts.get("destination") or _key(trail)
@@ -447,7 +462,8 @@ def _of_azure(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[
         elif text.value.startswith("[") and text.value.endswith("]") and kind == "azure" and _ARM.match(text.value):
             reason, text = EXPRESSION, text.replaced(HOLE)
         if text.value != "null":
-            yield from source.entry(kind, path, _azure_destination(trail), text, reason)
+            for entry in source.entry(kind, path, _azure_destination(trail), text, reason):
+                yield entry._replace(rules=_broken(trail))
 
 
 def _of_expression(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
@@ -456,6 +472,13 @@ def _of_expression(source: Source, kind: str, value: Any, trail: _Trail) -> Iter
     is_sure = trail[-2:][0][0].lower().endswith("filter") or "filtertype" in owner.texts
     if is_sure or (name.lower() != "sqlexpression" and isinstance(value, Text) and is_selector(value.value)):
         yield from _of_azure(source, kind, value, trail)
+
+
+def _broken(trail: _Trail) -> tuple[str, ...]:
+    """Return the rules of lint that the place of a filter breaks: the emulator of Service Bus has types of its own."""
+    is_emulator = any(key.lower() == "userconfig" for key, _ in trail)
+    types = {table.texts["filtertype"].lower() for _, table in trail if "filtertype" in table.texts}
+    return ("dropped-filter",) if is_emulator and types - {"sql", "correlation"} else ()
 
 
 _ARM = re.compile(r"\[\s*[A-Za-z]\w*\s*\(")
@@ -527,7 +550,8 @@ def _of_correlation(source: Source, kind: str, value: Any, trail: _Trail) -> Ite
                     regular = re.fullmatch(r"[A-Za-z]\w*", called)
                     made += _test(called if regular else f"[{called.replace(']', ']]')}]", text)
     if made:
-        yield from source.entry(kind, _azure_name(trail), _azure_destination(trail), joined(made[1:]))
+        for entry in source.entry(kind, _azure_name(trail), _azure_destination(trail), joined(made[1:])):
+            yield entry._replace(rules=_broken(trail))
 
 
 def _test(name: str, value: Text) -> list[Text]:
@@ -578,7 +602,8 @@ _KEYS = (
     _Key(re.compile(r"sqlfilter|sql_filter"), "azure", _of_sql),
     _Key(re.compile(r"\w*sqlexpression"), "azure", _of_expression),
     _Key(re.compile(r"correlationfilter|correlation_filter"), "azure", _of_correlation),
-    _Key(re.compile(r"x-filter-jms-selector|x-jms-selector|rjms_selector|jms-selector"), "broker-j", _of_argument),
+    _Key(re.compile(r"rjms_selector"), "rabbitmq-jms", _of_argument),
+    _Key(re.compile(r"x-filter-jms-selector|x-jms-selector|jms-selector"), "broker-j", _of_argument),
     _Key(re.compile(r"rabbitmq:sql-filter|sql-filter|x-stream-filter-sql"), "rabbitmq", _of_argument),
     _Key(re.compile(r"(?:.*\.)?kcql"), "connect", _of_kcql),
     _Key(re.compile(r"(?:.*\.)?subscription"), "rocketmq", _of_subscription),

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from mqsel._interrupt import held
 from mqsel.errors import Span, visible
 from mqsel.files.opening import PACKED
-from mqsel.inventory import Place, read_file
+from mqsel.inventory import Place, is_pipe, read_file
 from mqsel.inventory.entries import Entry
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import Piece, Text
@@ -61,6 +61,8 @@ def document_of(place: Place, kind: str | None, columns: Mapping[str, str], data
     """
     if "://" in place.path:
         raise EditError("what stands at an address is only read")
+    if data is None and is_pipe(place.path):
+        raise EditError("what comes from a pipe is only read")
     if data is None:
         try:
             data = Path(place.path).read_bytes()

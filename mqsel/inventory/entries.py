@@ -32,6 +32,7 @@ class Entry(NamedTuple):
         silenced: the rules of lint that a comment beside it silences, ``mqsel: ignore[never-true]``; empty for all of
             them, ``mqsel: ignore``; None without a comment.
         line_starts: offsets in the file at which the lines that the text touches begin; none where offsets are unknown.
+        rules: of lint: those that what stands beside the selector breaks.
     """
 
     key: str
@@ -46,6 +47,7 @@ class Entry(NamedTuple):
     text: Text | None
     silenced: tuple[str, ...] | None = None
     line_starts: tuple[int, ...] = ()
+    rules: tuple[str, ...] = ()
 
     def region(self, span: Span) -> tuple[int, int, int, int]:
         """Return what a span of the text is in the file: line and column of its start and its end, from 1."""

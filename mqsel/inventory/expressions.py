@@ -153,9 +153,13 @@ class SourceFile:
         self._defined: dict[str, dict[int, Node | None]] = {}
         # Of each name the classes that define it, with the numbers of their scopes.
         self._types: dict[str, dict[str, list[int]]] = {}
+        # Of each name the scopes in which it is declared as a number, a flag or a character.
+        self._others: dict[str, set[int]] = {}
         for node, value in defined:
             rows = self._defined.setdefault(self.said(node), {})
             scope = next(self._around(node.start_byte), -1)
+            if self._is_declared_other(node):
+                self._others.setdefault(self.said(node), set()).add(scope)
             if self._is_type(scope) and scope not in rows:
                 self._types.setdefault(self.said(node), {}).setdefault(self._scopes[scope].name, []).append(scope)
             rows[scope] = None if scope in rows else value
@@ -163,6 +167,12 @@ class SourceFile:
             name, assigned_in = self._definition(self.said(node), node.start_byte)
             if assigned_in is not None:
                 self._defined[name][assigned_in] = None
+
+    def add(self, part: SourceFile) -> None:
+        """Add the calls and annotations of a part of the file that was read alone; names are those of the file."""
+        known = {node.start_byte for _, node in [*self.calls, *self.annotations]}
+        self.calls += [row for row in part.calls if row[1].start_byte not in known]
+        self.annotations += [row for row in part.annotations if row[1].start_byte not in known]
 
     def said(self, node: Node) -> str:
         """Return what a node is in the file."""
@@ -265,12 +275,37 @@ class SourceFile:
 
     def _is_number(self, node: Node) -> bool:
         """Report whether an expression is a number or a character, also by a name."""
+        *_, node = self._definitions(node)
+        return node.type in NUMBERS or node.type == "character_literal"
+
+    def _definitions(self, node: Node) -> Iterator[Node]:
+        """Yield an expression, and while that is a name, the expression that the name stands for."""
         for _ in range(_DEEPEST):
+            yield node
             value = self.value(self.said(node), node.start_byte) if node.type in _NAMES else None
             if value is None:
-                break
+                return
             node = value
-        return node.type in NUMBERS or node.type == "character_literal"
+
+    def is_other(self, node: Node) -> bool:
+        """Report whether an expression certainly is no string: a number, a flag, a character, or a name of one."""
+        definitions = [*self._definitions(node)]
+        for name in definitions:
+            last, scope = self._definition(self.said(name), name.start_byte) if name.type in _NAMES else ("", None)
+            if scope in self._others.get(last, ()):
+                return True
+        node = definitions[-1]
+        if node.type == "character_literal":  # in Groovy it is a string
+            return self.language != "java" or _CHARACTER.fullmatch(self.said(node)) is not None
+        return node.type in _OTHERS or self.said(node) in _WORDS
+
+    def _is_declared_other(self, node: Node) -> bool:
+        """Report whether a name is declared as a number, a flag or a character."""
+        around = node.parent if node.parent.type != "variable_declarator" else node.parent.parent
+        declared = around.child_by_field_name("type") or next(
+            (one for one in around.named_children if one.type == "user_type"), None
+        )
+        return declared is not None and _OTHER_TYPES.fullmatch(self.said(declared)) is not None
 
     def _named(self, node: Node, depth: int) -> Text:
         name = self.said(node)
@@ -401,6 +436,19 @@ _LITERALS = (
 _NAMES = ("identifier", "field_access", "navigation_expression", "field_expression", "simple_identifier")
 NUMBERS = ("decimal_integer_literal", "integer_literal", "number_literal")
 _DECIMAL = re.compile(r"(0|[1-9][0-9_]*)[lL]?")
+_OTHERS = frozenset(
+    [
+        *NUMBERS,
+        *("hex_integer_literal", "octal_integer_literal", "binary_integer_literal", "decimal_floating_point_literal"),
+        *("hex_floating_point_literal", "floating_point_literal", "float_literal", "real_literal", "unary_expression"),
+        *("prefix_expression", "boolean_literal", "true", "false"),
+    ]
+)
+_WORDS = ("true", "false", "null")  # which the grammar of Kotlin takes for names
+_OTHER_TYPES = re.compile(
+    r"boolean|byte|short|int|long|float|double|char|Boolean|Byte|Short|Int|Integer|Long|Float|Double|Char|Character"
+)
+_CHARACTER = re.compile(r"'(?:[^'\\]|\\[^']+)'")
 _WRAPPED = re.compile(r"(?:new\s+SimpleString|SimpleString\s*\.\s*(?:of|toSimpleString))\s*\(")  # Artemis' own strings
 _FORMAT = re.compile(r"String\s*\.\s*format\s*\(")
 _FORMATTED = re.compile(r"\.\s*format(?:ted)?\s*$")

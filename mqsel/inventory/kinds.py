@@ -56,6 +56,7 @@ KINDS = {
     "terraform": Kind("AZURE_SERVICE_BUS", "data", "Terraform: sql_filter, correlation_filter", r"#|//|/\*"),
     "broker-j": Kind("QPID_BROKER_J", "data", "x-filter-jms-selector in JSON"),
     "rabbitmq": Kind("RABBITMQ", "data", "definitions of RabbitMQ: selectors among arguments"),
+    "rabbitmq-jms": Kind("RABBITMQ_JMS", "data", "rjms_selector of bindings to the exchange of RabbitMQ's JMS"),
     "keyed": Kind("IBM_MQ", "own", "lines, each a key, a tab and a selector; # begins a comment", r"^\s*#"),
     "lines": Kind("IBM_MQ", "own", "selectors, one a line, which may end in AND or OR; # begins a comment", r"^\s*#"),
     "keyed-json": Kind("IBM_MQ", "own", "a JSON object of keys and selectors, an array, objects in lines"),

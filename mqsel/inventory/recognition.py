@@ -37,6 +37,8 @@ _UNREAD = re.compile(
     re.IGNORECASE,
 )
 _OWN_NAMES = re.compile(r".*\.(?:txt|tsv|sel|selectors|lst|list|jsonl?)|[^.]*", re.IGNORECASE)
+# Names that nothing but our own forms have: most lines decide. Files under any other name need more, see `_is_ours`.
+_SURE_NAMES = re.compile(r".*\.(?:sel|selectors)", re.IGNORECASE)
 # What names of files end in that people pass to a command.
 EXTENSIONS = re.compile(
     r".*\.(?:mqsc|out|scr|conf|cfg|xml|java|groovy|kts?|scala|sc|ya?ml|properties|jsonc?|jsonl|ndjson|bicep|tf|hcl|tofu|"
@@ -85,6 +87,8 @@ _SOURCE_WORDS = (
 )
 _XML = r"\A\s*(?:<\?xml|<!--|<!DOCTYPE(?!\s+html)|<(?!html)[A-Za-z][\w:.-]*[\s>/])"
 _JSON = r"\A\s*[{\[]"
+# A beginning that only XML or JSON has, which no name outweighs. Templates begin with ``{{``, sections with ``[name]``.
+_SHAPED = re.compile(rf"{_XML}|\A\s*(?:\{{\s*[\"}}]|\[\s*[\[{{\"])")
 _STRING = r"\"(?:[^\"\\]|\\.)*\""
 _KEY = r"(?<![\w.\-%])[\w.\-%]*[sS](?:elector|ELECTOR)[\"']?\s*"
 _SQL = r"\bsubscription[\"']?\s*[:=]\s*[\"']?sql:"
@@ -111,7 +115,13 @@ _SIGNS = (
         "ems", "", r"(?i)^[ \t]*(?:create|setprop|addprop)[ \t]+(?:bridge|durable|route)\b", r"(?i)\bselector[ \t]*="
     ),
     _sign("ems", "", r"(?i)^[ \t]*\[(?:topic|queue)[:=]", r"(?i)\bselector[ \t]*="),
-    _sign("ems", r"(?:.*[._-])?(?:bridges|durables|routes)(?:[._-][\s\S]*)?", "", r"(?i)\bselector[ \t]*="),
+    # A line that ends in a brace is one of HOCON or of a proxy, which have routes.conf of their own.
+    _sign(
+        "ems",
+        r"(?:.*[._-])?(?:bridges|durables|routes)(?:[_-][^.]*)?(?:\.conf(?:\..*)?)?",
+        "",
+        r"(?is)\A(?!.*\{[ \t]*$)(?=.*\bselector[ \t]*=)",
+    ),
     _sign("ems", "", _JSON, r"(?s)\A(?=.*\"tibemsd\"\s*:).*?elector"),
     _sign("azure", r".*\.jsonc", _JSON, r"(?i)\"(?:sql_?Filter|sqlExpression|correlation_?Filter)\"\s*:"),
     _sign("rabbitmq", "", _JSON, r"(?s)\A(?=.*\"(?:rabbit_version|rabbitmq_version)\").*?(?:elector|sql-filter)"),
@@ -173,43 +183,93 @@ def kind_of(name: str, content: str, *, is_named: bool, has_words: bool) -> str:
     if not is_named and _UNREAD.fullmatch(name):
         return ""
     name = _PACKED.sub("", name)
-    if has_words:
-        by_name = next((row for row in _SIGNS if row.name is not None and row.name.fullmatch(name)), None)
-        for row in [by_name] if by_name is not None else _SIGNS:
-            if (row is by_name or (row.start is not None and row.start.search(content))) and _has(content, row.words):
-                return row.kind
-        if by_name is not None:
-            return ""
+    kind, is_told = _by_signs(name, content) if has_words else ("", False)
+    if is_told:
+        return kind if is_named or _has_messages(kind, content) else ""
     is_own = _OWN_NAMES.fullmatch(name) is not None
-    return _own(content, is_named=is_named and is_own) if is_named or is_own else ""
+    is_sure = is_named or _SURE_NAMES.fullmatch(name) is not None
+    return _own(content, name, is_named=is_named and is_own, is_sure=is_sure) if is_named or is_own else ""
 
+
+def _by_signs(name: str, content: str) -> tuple[str, bool]:
+    """Return the kind that the signs tell, and whether content or name tells one at all, which may lack its words.
+
+    XML and JSON are told by their beginning, whatever the name. Any other content is what its name says, if that says
+    anything.
+    """
+    is_shaped = _SHAPED.match(content) is not None
+    by_name = next((row for row in _SIGNS if row.name is not None and row.name.fullmatch(name)), None)
+    if is_shaped or by_name is None:
+        for row in _SIGNS:
+            if row.start is not None and row.start.search(content) and _has(content, row.words):
+                return row.kind, True
+    if by_name is not None and _has(content, by_name.words) and not (is_shaped and by_name.start is None):
+        return by_name.kind, True
+    return "", by_name is not None
+
+
+def _has_messages(kind: str, content: str) -> bool:
+    """Report whether a file that nobody named has to do with messages, if its kind has keys that other tools have."""
+    if kind == "keyed-json":
+        return all(is_selector(match[1].replace('\\"', '"')) for match in _KEYED_TEXT.finditer(content, 0, _HEAD))
+    return kind not in _ANYWHERE or _MESSAGING.search(content) is not None
+
+
+_HEAD = _LINES * 1000  # characters
+_KEYED_TEXT = re.compile(r"\"selector\"\s*:\s*\"((?:[^\"\\]|\\.)*)\"")
+_ANYWHERE = ("yaml", "json", "properties", "spring", "ejb")
+_MESSAGING = re.compile(
+    r"(?i)jms|stomp|amqp|mq\b|\bmq|activemq|artemis|hornetq|tibems|\bems\b|service-?bus|rabbit|qpid|solace|pulsar|messag|"
+    r"queue|topic|destination|subscri|broker|bridge|listener|consumer|sql-filter|sql_?expression"
+)
 
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)(?:"(\s*[,\]}\n])?|\\?\Z)', re.DOTALL)
 
 
-def _own(content: str, *, is_named: bool) -> str:
+def _own(content: str, name: str, *, is_named: bool, is_sure: bool) -> str:
     """Return which of our own forms a text has: most of its first lines are selectors.
 
     Args:
+        name: of the file.
         is_named: somebody named the file: a line with an operator is one of a selector, though that may be invalid.
+        is_sure: somebody named the file, or nothing else has its name: otherwise `_is_ours` has to hold.
     """
-    head = content[: _LINES * 1000]
+    head = content[:_HEAD]
     forms: dict[str, list[str]] = {}
+    is_headed = _SELECTORS.search(name) is not None
     if head.lstrip()[:1] in ("{", "["):
         forms["keyed-json"] = [text.replace('\\"', '"') for text, end in _STRINGS.findall(head) if end][:_LINES]
     else:
         whole = head.splitlines()[: _LINES * 2]
+        is_headed = is_headed or _HEADER.match(head) is not None
         lines = [line for line in whole if line.strip() and not line.lstrip().startswith("#")][:_LINES]
         if lines and all("\t" in line for line in lines):
             forms["keyed"] = [line.partition("\t")[2] for line in lines]
-        read = read_own(Source("", "\n".join(whole)), "lines", {})  # a selector may have many lines that tell nothing
-        forms["lines"] = [one.text.value for one in read if one.text is not None]
+        if is_sure or is_headed:
+            entries = read_own(Source("", "\n".join(whole)), "lines", {})  # a selector may have many lines
+            forms["lines"] = [entry.text.value for entry in entries if entry.text is not None]
     # What reads as one form is that, though it may look like another.
     for is_loose in (False, True) if is_named and "\0" not in head else (False,):
         for kind, texts in forms.items():
-            if most(texts, is_loose=is_loose):
+            if most(texts, is_loose=is_loose) and (is_sure or _is_ours(texts, is_headed=is_headed)):
                 return kind
     return ""
+
+
+_SELECTORS = re.compile(r"(?i)(?:\b|_)selectors?(?:\b|_)")
+_HEADER = re.compile(r"(?i)\s*#[ \t#]*(?:(?:message|jms|mq|our|all|the)[ \t]+){0,3}selectors?\b")  # in the first line
+# Whatever an assignment of a shell, a Makefile or a file of settings may be.
+_ASSIGNMENT = re.compile(r"\s*[\w$.-]+\s*=\s*(?:'[^']*'|\"[^\"]*\"|[^\s'\"=<>]+)\s*")
+
+
+def _is_ours(texts: list[str], *, is_headed: bool) -> bool:
+    """Report whether the lines of a file that nobody named can be nothing but selectors.
+
+    ``PASSWORD=secret`` is a valid selector, so that files of settings are files of selectors, too. In a folder, all
+    lines have to compare as selectors do, and one of them in a manner that no assignment has, unless the file says by
+    its name or its first line that it has selectors.
+    """
+    return all(map(is_selector, texts)) and (is_headed or not all(map(_ASSIGNMENT.fullmatch, texts)))
 
 
 _NAME = re.compile(r"\s*(?:[\w$.]+\s*)?")
@@ -247,11 +307,10 @@ def text_of(data: bytes) -> tuple[str, str, int]:
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return (
-                data[len(mark) :].decode(encoding, "surrogatepass" if mark != codecs.BOM_UTF8 else "replace"),
-                encoding,
-                len(mark),
-            )
+            if mark == codecs.BOM_UTF8:
+                return data[len(mark) :].decode(encoding, "replace"), encoding, len(mark)
+            # Half a character at the end is what is left of a file that was cut.
+            return data[len(mark) : len(data) & ~1].decode(encoding, "surrogatepass"), encoding, len(mark)
     declared = _DECLARED.match(data)
     for encoding in ([declared[1].decode()] if declared else []) + ["utf-8"]:
         try:

@@ -69,7 +69,7 @@ _ANNOTATIONS = {
 }
 _LOST = re.compile(rf"\b(?:{'|'.join(sorted({*_CALLS, *_ANNOTATIONS} - _ELSEWHERE.keys()))})\b")
 _MESSAGING = re.compile(
-    r"(?i)jms|\wmq\b|hornetq|artemis|camel|qpid|receiveSelected|etMessageSelector|create(?:Browser|Durable|Shared)"
+    r"(?i)jms|\wmq\b|hornetq|artemis|camel|qpid|receiveSelected|etMessageSelector|create(?:Durable|Shared)"
 )
 
 
@@ -77,8 +77,8 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
     """Yield the entries of a source file, in its order."""
     language = kind if kind in QUERIES else "java"
     root = tree_of(source, language)
-    errors = errors_of(root)
     file = SourceFile(source, root, language, _CALLS)
+    lost = _read_damaged(file, errors_of(root))
     found = [*_of_annotations(file), *_of_calls(file)]
     if re.search(r"[?&](?:messageS|s)elector=", source.content):
         end = 0
@@ -95,13 +95,56 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
         if is_selector(text.value) and text.value.count("'") % 2 == 0 and text.span[0] not in places:
             is_like = re.search(r"\blike\b", text.value, re.IGNORECASE)
             found += source.entry(language, file.owner(node), "", text if is_like else formatted(text))
-    # A place that the grammar does not know is no matter, unless a selector may have been lost in it.
-    for node in errors:
-        start, stop = node.start_byte, node.end_byte
-        if _LOST.search(source.content, start, stop) and not any(start <= at < stop for at in places):
-            found.append(source.damage(language, start, f"damaged {language.title()}: a selector may be lost here"))
-            break
+    if lost >= 0 and _MESSAGING.search(source.content):
+        found.append(source.damage(language, lost, f"damaged {language.title()}: a selector may be lost here"))
     yield from sorted(found, key=lambda one: (one.line, one.column))
+
+
+# ---- damage --------------------------------------------------------------------------------------------------------
+
+_BRACKETS = re.compile(r"\"\"\"(?:[^\"]|\"(?!\"\"))*\"\"\"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()]")
+_LONGEST = 10_000  # characters of a call
+_MOST = 200  # calls that are read alone, in one file
+
+
+def _read_damaged(file: SourceFile, errors: list[Node]) -> int:
+    """Read each call and annotation that stands where the grammar does not know the file, as a file of its own.
+
+    Groovy in the grammar of Java, a later version of a language, and a mistake are alike: what is around a call is
+    damaged, and the call itself is not.
+
+    Returns: where a call stands of which the selector may be lost; -1 if there is none.
+    """
+    content, tried = file.source.content, 0
+    for node in errors:
+        begin: int = node.start_byte
+        at = begin
+        while match := _LOST.search(content, at, node.end_byte):
+            at = match.end()
+            if "comment" in file.root.descendant_for_byte_range(match.start(), match.start()).type:
+                continue
+            if content[at : at + 1] != "(":  # a name alone, or an import
+                continue
+            stop, tried = _end_of_call(content, at), tried + 1
+            start = match.start() - (content[match.start() - 1 : match.start()] == "@")
+            if stop < 0 or tried > _MOST:
+                return begin
+            call = SourceFile(file.source, tree_of(file.source, file.language, (start, stop)), file.language, _CALLS)
+            if not call.calls and not call.annotations and re.search("[\"']", content[start:stop]):
+                return begin
+            file.add(call)
+            at = stop
+    return -1
+
+
+def _end_of_call(content: str, at: int) -> int:
+    """Return where the parenthesis ends that begins at a place; -1 if it does not."""
+    depth = 0
+    for match in _BRACKETS.finditer(content, at, at + _LONGEST):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if not depth:
+            return match.end()
+    return -1
 
 
 # ---- annotations and calls -----------------------------------------------------------------------------------------
@@ -187,7 +230,7 @@ def _of_calls(file: SourceFile) -> Iterator[Entry]:
     for name, node in file.calls:
         row = _CALLS[name]
         arguments = [
-            (one.named_children[-1] if one.type == "value_argument" and one.named_children else one)
+            (one.children[-1] if one.type == "value_argument" else one)
             for one in node.named_children
             if "comment" not in one.type
         ]
@@ -203,7 +246,7 @@ def _of_calls(file: SourceFile) -> Iterator[Entry]:
             if (keyed := _KEYED.fullmatch(file.text(arguments[0]).value)) is None:
                 continue
             kind = "broker-j" if keyed[1] else kind
-        if wanted.type in _NEVER and "SimpleString" not in file.said(wanted):
+        if (wanted.type in _NEVER and "SimpleString" not in file.said(wanted)) or file.is_other(wanted):
             continue
         if name == "FilterExpression" and "SQL92" not in file.said(arguments[1]):
             continue
@@ -216,10 +259,8 @@ def _of_calls(file: SourceFile) -> Iterator[Entry]:
 
 
 _OF_PRODUCTS = {"bySql": "rocketmq", "FilterExpression": "rocketmq", "setFilterString": "artemis"}
-# What is no text, and so no selector but a flag or another object: a Boolean for noLocal, a lambda, a new object.
-_NEVER = frozenset(
-    "true false boolean_literal lambda_expression lambda_literal object_creation_expression class_literal".split()
-)
+# What is no text, and so no selector but another object: a lambda, a new object.
+_NEVER = frozenset("lambda_expression lambda_literal object_creation_expression class_literal".split())
 
 
 def _entry(file: SourceFile, kind: str, node: Node, destination: str, key: str) -> Iterator[Entry]:

@@ -30,6 +30,12 @@ _GRAMMARS = {
 }
 # Characters that no token of a grammar has: over a long run of them the parser would be lost in thought.
 _ALIEN = {"bicep": '";^`~', "scala": "`"}
+# The arrows of Scala 2, which its grammar has in ASCII alone: two characters, the second in the place of a blank.
+_ARROW = re.compile(r"[ \t][⇒←]|[⇒←][ \t]?")
+_ASCII = {"⇒": "=>", "←": "<-"}
+# Actions of templates of Helm, Jinja and others, in languages that have none of their own in such brackets.
+_TEMPLATED = ("yaml", "json")
+_ACTIONS = (("{{", "}}"), ("{%", "%}"))
 _WIDEST = 10_000  # nodes in a damaged place
 _SLICE = 1 << 16  # bytes that the parser takes at once
 # Seconds of a file, and of each byte of it, after which it is given up. Undamaged ones take at most a tenth of that;
@@ -99,11 +105,17 @@ def tree_of(source: Source, grammar: str, span: Span | None = None) -> Node:
     Raises: MqselError: the library or the grammar is not installed. TreeError: the file is damaged beyond that.
     """
     start, stop = span or (0, len(source.content))
+    content = source.content[start:stop]
+    if grammar in _TEMPLATED:
+        content = _without_actions(content)
+    if grammar == "scala":
+        content = re.sub(r"`[^`\n]*`", lambda match: "x" * len(match[0]), content)
+        content = _ARROW.sub(lambda match: _ASCII[match[0].strip()][-len(match[0]) :], content)
     if grammar == "yaml":
-        _check_blocks(source.content, start, stop)
+        _check_blocks(content, start)
     # One byte for each code point: offsets of the tree are those of the text.
     alien = rf"[^\t-\r -~]+|[{_ALIEN[grammar]}]+" if grammar in _ALIEN else r"[^\t-\r -~]+"
-    shadow = re.sub(alien, lambda match: "x" * len(match[0]), source.content[start:stop]).encode()
+    shadow = re.sub(alien, lambda match: "x" * len(match[0]), content).encode()
     language = _language(grammar)
     library = import_module("tree_sitter")
     anywhere = library.Point(0, 0), library.Point(_FAR, _FAR)
@@ -118,16 +130,44 @@ def tree_of(source: Source, grammar: str, span: Span | None = None) -> Node:
     return tree.root_node
 
 
-def _check_blocks(content: str, start: int, stop: int) -> None:
-    """Raise TreeError if blocks of YAML nest deeper than its scanner can keep."""
+def is_template(source: Source) -> bool:
+    """Report whether a file of YAML or JSON has actions of a template."""
+    return any(begin in source.content and end in source.content for begin, end in _ACTIONS)
+
+
+def _without_actions(content: str) -> str:
+    """Return a text with the actions of a template as blanks where they fill whole lines, and as digits elsewhere.
+
+    It is as long as before, in as many lines.
+    """
+    for begin, end in _ACTIONS:
+        pieces, at = [], 0
+        while (start := content.find(begin, at)) >= 0 and (stop := content.find(end, start)) >= 0:
+            stop += len(end)
+            pieces += [content[at:start], _FILLED.sub("\0", content[start:stop])]
+            at = stop
+        content = "".join([*pieces, content[at:]])
+    lines = content.split("\n")
+    return "\n".join([line.replace("\0", "1" if line.strip("\0 \t\r-") else " ") for line in lines])
+
+
+_FILLED = re.compile(r"[^\n]")
+
+
+def _check_blocks(content: str, begin: int) -> None:
+    """Raise TreeError if blocks of YAML nest deeper than its scanner can keep.
+
+    Args:
+        begin: where the content begins in its file.
+    """
     columns: list[int] = []
-    for match in _INDENT.finditer(content, start, stop):
+    for match in _INDENT.finditer(content):
         begins = [number for number, sign in enumerate(match[0]) if sign in "-?:"] + [len(match[0])]
         while columns and columns[-1] > begins[0]:
             columns.pop()
         columns += [one for one in begins if not columns or one > columns[-1]]
         if len(columns) > _BLOCKS:
-            raise TreeError(match.start(), _TOO_DEEP)
+            raise TreeError(begin + match.start(), _TOO_DEEP)
 
 
 def matches(node: Node, grammar: str, pattern: str) -> list[tuple[int, dict[str, list[Node]]]]:

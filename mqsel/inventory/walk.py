@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,18 +29,49 @@ class Place(NamedTuple):
 
 
 def files_of(paths: Iterable[str]) -> Iterator[Place]:
-    """Yield the files that paths stand for: files, folders, patterns, and "-" for stdin.
+    """Yield the files that paths stand for, each once: files, folders, patterns, and "-" for stdin.
+
+    A file that is met in a folder and named besides is a named one.
 
     Raises: MqselError: a folder is to be walked, and pathspec is not installed.
     """
-    for path in map(name_of, iterated(paths, "paths")):
-        if path != "-" and os.path.isdir(path):  # noqa: PTH112 (that of a Path raises where a name is too long)
-            yield from _walked(path, _above(path))
-        elif path != "-" and glob.has_magic(path) and not os.path.lexists(path):
-            named = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 (a Path takes no absolute pattern)
-            yield from files_of(named) if named else [Place(path, True)]
-        else:
-            yield Place(path, True)
+    expanded = [*chain.from_iterable(map(_expanded, map(name_of, iterated(paths, "paths"))))]
+    if len(expanded) == 1:  # nothing that is walked is met twice
+        yield from _places(expanded[0])
+        return
+    named = {_identity(path) for path in expanded if not _is_folder(path)}
+    met = set()
+    for place in chain.from_iterable(map(_places, expanded)):
+        identity = _identity(place.path)
+        if identity not in met:
+            met.add(identity)
+            yield Place(place.path, place.is_named or identity in named)
+
+
+def _expanded(path: str) -> list[str]:
+    """Return the paths that a pattern stands for; of what is none, itself."""
+    if path == "-" or not glob.has_magic(path) or os.path.lexists(path):
+        return [path]
+    return sorted(glob.glob(path, recursive=True)) or [path]  # noqa: PTH207 (a Path takes no absolute pattern)
+
+
+def _is_folder(path: str) -> bool:
+    return path != "-" and os.path.isdir(path)  # noqa: PTH112 (that of a Path raises where a name is too long)
+
+
+def _places(path: str) -> Iterator[Place]:
+    if _is_folder(path):
+        yield from _walked(path, _above(path))
+    else:
+        yield Place(path, True)
+
+
+def _identity(path: str) -> str:
+    """Return what the names of one file have in common, through links and folders."""
+    try:
+        return path if path == "-" or "://" in path else os.path.realpath(path)
+    except (OSError, ValueError):  # a NUL: reading it says why
+        return path
 
 
 _Rules = list[tuple[str, Any]]

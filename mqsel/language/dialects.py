@@ -467,6 +467,9 @@ SOURCES: dict[str, str] = {
         "Apache RocketMQ 5.5.0, [its repository](https://github.com/apache/rocketmq), "
         "filter/src/main/javacc/SelectorParser.jj; measured"
     ),
+    "Emulator": (
+        "Azure Service Bus emulator, [issue 127](https://github.com/Azure/azure-service-bus-emulator-installer/issues/127)"
+    ),
     "Service Bus": (
         "Azure Service Bus, [Subscription Rule SQL Filter Syntax]"
         "(https://learn.microsoft.com/en-us/azure/service-bus-messaging/service-bus-messaging-sql-filter); "

@@ -231,7 +231,7 @@ def test_folders_as_ripgrep_walks_them(tmp_path):
         (tmp_path / folder / "a.selectors").write_text("a = 1\n", encoding="utf-8")
     (inside / "x.bak").write_text("a = 1\n", encoding="utf-8")
     (inside / "keep.bak").write_text("DEFINE SUB(A) SELECTOR('a = 1')\n", encoding="utf-8")
-    (inside / "link.selectors").symlink_to(inside / "a.selectors")
+    (inside / "link.selectors").symlink_to(inside / ".hidden" / "a.selectors")
     wanted = ["src/a.selectors", "src/build/a.selectors", "src/keep.bak"]
     assert sorted(Path(one.file).relative_to(tmp_path).as_posix() for one in read(tmp_path)) == sorted(wanted)
     assert len([*read(inside)]) == 3

@@ -30,7 +30,7 @@ from mqsel.logic.normal import normal
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 
-__all__ = ["RULES", "Edit", "Example", "Finding", "Findings", "Rule", "fixed", "lint"]
+__all__ = ["RULES", "Edit", "Example", "Finding", "Findings", "Rule", "finding_of_place", "fixed", "lint"]
 
 
 class Example(NamedTuple):
@@ -62,6 +62,8 @@ class Rule(NamedTuple):
         classes: of the nodes that it looks at; none for the whole selector.
         severity: see `Finding`.
         source: the document that says so, of `mqsel.language.dialects.SOURCES`.
+        is_of_place: it is about what stands beside a selector in its file: the inventory finds it, and its example is a
+            piece of such a file.
     """
 
     code: str
@@ -73,6 +75,7 @@ class Rule(NamedTuple):
     classes: tuple[type, ...] = ()
     severity: str = WARNING
     source: str = "Jakarta"
+    is_of_place: bool = False
 
 
 def _rule(find: Callable[..., Any], *row: Any, **more: Any) -> Rule:
@@ -457,6 +460,17 @@ RULES = (
         Example(" OR ".join(f"a = {number}" for number in range(MAX_TESTS + 1)), f"a BETWEEN 0 AND {MAX_TESTS}"),
         source="Behavior",
     ),
+    Rule(
+        "dropped-filter",
+        None,
+        "a FilterType that the emulator of Service Bus does not know",
+        "the emulator drops this rule and delivers all messages: its FilterType has to be Sql or Correlation",
+        "ARM templates write SqlFilter and CorrelationFilter, the emulator's Config.json Sql and Correlation. The "
+        "emulator reports no error: the subscription has no rule, and receives every message.",
+        Example('"FilterType": "SqlFilter"', '"FilterType": "Sql"', "AZURE_SERVICE_BUS"),
+        source="Emulator",
+        is_of_place=True,
+    ),
     _rule(
         products.refused_elsewhere,
         "what only some products accept",
@@ -513,6 +527,11 @@ def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> 
             finding = finding._replace(edits=())
         findings.append(finding)
     return findings
+
+
+def finding_of_place(code: str, text: str) -> Finding:
+    """Return the finding of a rule about what stands beside a selector, which is reported of all its text."""
+    return _finding(_OF_CODE[code], Found((0, len(text))))
 
 
 def _finding(rule: Rule, found: Found) -> Finding:
