@@ -60,7 +60,8 @@ from mqsel.machine.compiler import lower
 from mqsel.values import KINDS, TYPE_NAMES, TYPES, Float32, Int32, Truth
 
 _OF_PROOF = 20_000  # steps of one proof: a twentieth of a second
-_OF_PAIR = 4  # steps for a proof that is remembered
+_OF_PAIR = 20  # steps for a proof that is remembered
+_OF_NAME = 40  # steps for a property of a proof: what it can be, and what is said of that
 RULES = "jms"  # how a canonical message spells its properties
 # Headers that every message has, each with its default: Jakarta Messaging 3.1, §3.4.2 and §3.4.10.
 _USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
@@ -429,6 +430,7 @@ def _difference(
     if _is_one(a, b):
         return PROVED
     names = tuple(dict.fromkeys([*a.names, *b.names]))
+    budget.count(_OF_NAME * (1 + len(names)))
     divides, has_bytes = a.divides or b.divides, a.has_bytes or b.has_bytes
     said, allows = _messages(names, kinds, given, divides=divides, has_bytes=has_bytes)
     wanted = Truth.FALSE if is_negated else Truth.TRUE

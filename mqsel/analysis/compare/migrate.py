@@ -60,6 +60,7 @@ from mqsel.values import Truth
 
 VERDICTS = ("same", "translated", "differs", "refused", "not decided")
 _LESS = ((ONE_LINE, "string"), (DOUBLE, "number"))  # of each kind what is less to assume
+_OF_CHARACTER = 2  # steps to write and read a whole selector
 _OF_TEST = 40  # steps for a test whose candidate is remembered
 MAX_UNDECIDED = 6  # candidates for one test that are neither proved nor refuted
 
@@ -368,6 +369,9 @@ class _Migration:
 
     def as_whole(self, tree: Node, target: Dialect, kinds: Kinds) -> Witness:
         """Search for a message that the selector and a tree of a target treat differently."""
+        self.budget.count(_OF_CHARACTER * len(self.text))
+        if self.budget.left < 0:
+            return Witness(None, f"more than {self.budget.steps:,} steps")
         own, other = meaning(unparse(self.root, self.source), self.source), meaning(unparse(tree, target), target)
         if isinstance(own, SelectorError) or isinstance(other, SelectorError):
             return Witness(None, "headers under the names of JMS are refused")

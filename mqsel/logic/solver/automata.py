@@ -17,7 +17,7 @@ from mqsel.logic.sets import Pattern, Texts, has_text, is_like
 from mqsel.logic.solver.budget import Budget, UndecidedError
 
 OF_STRING = 100_000  # steps of the search for one string: a quarter of a second
-_OF_STATE = 2  # steps for a state of a product, and one more for two automata of it
+_OF_STATE = 2  # steps for a state of a product, and one more for each automaton of it
 _LOOKED_AT = 64  # listed strings, and patterns, that are looked at in one step
 
 _SHORT = 30  # characters of patterns of which the shortest text is found
@@ -260,7 +260,7 @@ def _walk(
     seen: set[tuple[object, ...]] = set()
     heap: list[tuple[int, int, str, tuple[int, ...], _Trie]] = [(0, next(number), "", states, _trie(others))]
     automata = [*likes, *unlikes]
-    of_state = _OF_STATE + len(automata) // 2
+    of_state = _OF_STATE + len(automata)
     while heap:
         _, _, text, states, node = heappop(heap)
         if (
@@ -269,6 +269,7 @@ def _walk(
             and not any(state & one.end for state, one in zip(states[len(likes) :], unlikes, strict=True))
         ):
             return text
+        budget.count(len(automata))
         wanted = dict.fromkeys(one for a, state in zip(automata, states, strict=True) for one in a.wanted(state))
         wanted.update(dict.fromkeys(one for one in node if one))
         # One stands for all others: it does what any of them does.
