@@ -323,7 +323,6 @@ WRONG: dict[str, Callable[[Any], object]] = {
     "format of filter": lambda given: mqsel.compile("a = 1").filter([], format=given or 5),
     "format of a decoder": lambda given: formats.decoder(given, ["a"]),
     "format of a set": mqsel.SelectorSet().decoder,
-    "work of gap": lambda given: mqsel.gap(["a = 1"], work="5" if given == 5 else given),
     "selectors of an audit": lambda given: audit(given or 5),
     "one of an audit": lambda given: audit([given]),
     "text of an audit": lambda given: audit([("a", given)]),

@@ -16,6 +16,7 @@ from mqsel.language import dialects
 from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import read_selector
+from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.values import Truth
@@ -69,6 +70,9 @@ def outcome(text: str, message: Mapping[str, Any], dialect: Dialect) -> Truth | 
     return REFUSED if machine is None else answer(machine, message)
 
 
+_OF_COMPILING = 40  # steps, and one more for each character
+
+
 def _differing(a: Dialect, b: Dialect) -> list[str]:
     return [name for name in Dialect._fields if getattr(a, name) != getattr(b, name)]
 
@@ -77,14 +81,22 @@ def _with(a: Dialect, b: Dialect, names: Sequence[str]) -> Dialect:
     return a.replace(**{name: getattr(b, name) for name in names})
 
 
-def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect) -> tuple[Reading, ...]:
+def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect, budget: Budget) -> tuple[Reading, ...]:
     """Find few fields with which one of two dialects does as the other, and return what is said of them.
 
-    They are the fewest where two suffice; of more, none can be left out. Brokers differ in dozens of fields.
+    They are the fewest if two suffice; of more, none can be left out. Brokers differ in dozens of fields.
+
+    Args:
+        text: the selector, which is compiled for each try.
+        message: that the dialects treat differently.
+        a: one dialect.
+        b: the other one.
+        budget: pays for the tries; if it is used up, nothing is said.
     """
     first, second = [counted(outcome(text, message, one)) for one in (a, b)]
 
     def suffice(names: Sequence[str]) -> bool:
+        budget.spend(_OF_COMPILING + len(text))
         changed = counted(outcome(text, message, _with(a, b, names)))
         # A choice of a product may be refused beside the others of another dialect.
         return changed == second or (
@@ -93,10 +105,13 @@ def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect) -> t
 
     names = _differing(a, b)
     few = itertools.chain(itertools.combinations(names, 1), itertools.combinations(names, 2))
-    needed: Sequence[str] = next(filter(suffice, few), names)
-    for name in needed if len(needed) > 2 else ():
-        fewer = [one for one in needed if one != name]
-        needed = fewer if suffice(fewer) else needed
+    try:
+        needed: Sequence[str] = next(filter(suffice, few), names)
+        for name in needed if len(needed) > 2 else ():
+            fewer = [one for one in needed if one != name]
+            needed = fewer if suffice(fewer) else needed
+    except UndecidedError:
+        return ()
     found = []
     for name in needed:
         choices = getattr(a, name), getattr(b, name)

@@ -13,11 +13,13 @@ import pytest
 from volumes import volume
 
 import mqsel
+from mqsel.analysis.compare import gaps
 from mqsel.analysis.compare.contract import Contract, Property
 from mqsel.analysis.compare.gaps import gap
 from mqsel.analysis.lint import lint
 from mqsel.logic.sets import Texts
 from mqsel.logic.solver import automata, cells
+from mqsel.logic.solver.budget import Budget, UndecidedError
 
 COUNT = volume(150, smoke=40)  # random sets
 THOUSANDS = volume(1, smoke=1)  # sets of a thousand
@@ -67,7 +69,7 @@ def test_gaps_are_those_of_all_messages(few: int, monkeypatch: pytest.MonkeyPatc
     """A gap is found where a message of the domains is left, and its selector is TRUE of just those that are."""
     for module in (cells, automata):  # with few patterns, too, as with many
         monkeypatch.setattr(module, "_FEW", few)
-    automata._found.cache_clear()
+    automata._string_and_steps.cache_clear()
     rng = random.Random(30)
     undecided = shapes = 0
     for _ in range(COUNT):
@@ -216,9 +218,10 @@ def test_random_sets_with_patterns_and_computation(count: int) -> None:
     assert not any(mqsel.compile(text).matches(found.message or {}) for text in texts)
 
 
-def test_too_much_work_is_not_decided() -> None:
-    """Where the work that is allowed runs out, the answer says so."""
-    found = gap([f"a{number} + b{number} > c{number} * 2" for number in range(40)], work=50)
+def test_too_much_work_is_not_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the budget is used up, the answer says so."""
+    monkeypatch.setattr(gaps, "budget_of_many", lambda _: Budget(50))
+    found = gap([f"a{number} + b{number} > c{number} * 2" for number in range(40)])
 
     assert found.message is None
     assert found.reason
@@ -281,13 +284,13 @@ def test_many_values_of_a_contract() -> None:
 
 def test_what_is_not_decided_keeps_no_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered as not decided is raised anew, without the frames that it was raised through before."""
-    monkeypatch.setattr(automata, "MAX_STEPS", 0)
+    monkeypatch.setattr(automata, "OF_STRING", 0)
     texts = Texts(frozenset(), frozenset([(("a",), ("keeps no frames",))]), negated=False)
     strings = automata.ALL_STRINGS._replace(likes=frozenset([texts]))
     lengths = []
     for _ in range(3):
-        with pytest.raises(automata.UndecidedError) as caught:
-            automata.a_string(strings)
+        with pytest.raises(UndecidedError) as caught:
+            automata.a_string(strings, Budget())
         lengths.append(len(caught.traceback))
     assert len({*lengths}) == 1, lengths
 

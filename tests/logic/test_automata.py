@@ -13,7 +13,8 @@ from mqsel.language.pattern import segments
 from mqsel.logic import sets
 from mqsel.logic.sets import Pattern, Texts
 from mqsel.logic.solver import automata
-from mqsel.logic.solver.automata import ALL_STRINGS, MAX_STEPS, UndecidedError
+from mqsel.logic.solver.automata import ALL_STRINGS
+from mqsel.logic.solver.budget import Budget, UndecidedError
 
 MEETINGS = volume(500, smoke=100)
 TEXTS = ["".join(one) for size in range(6) for one in itertools.product("abz%", repeat=size)]
@@ -53,7 +54,7 @@ def test_meetings() -> None:
         met = ALL_STRINGS
         for written, points, negated in wanted:
             met = automata.meet_strings(met, like(*written, negated=negated, points=points))
-        found = automata.some_strings(met, 2)
+        found = automata.some_strings(met, 2, Budget())
 
         def is_in(text: str, wanted: list[tuple[list[str], tuple[str, ...], bool]] = wanted) -> bool:
             return all(
@@ -95,14 +96,14 @@ def test_what_meets(wanted: list[Texts], found: str | None) -> None:
     for one in wanted:
         met = automata.meet_strings(met, one)
 
-    text = automata.a_string(met)
+    text = automata.a_string(met, Budget())
     assert (text is None) == (found is None)
     assert text is None or found is None or len(text) <= len(found)
 
 
 def test_long_patterns_meet_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Invariant: long patterns with `%` meet, unless their beginnings or their ends exclude each other, in no steps."""
-    monkeypatch.setattr(automata, "MAX_STEPS", 0)
+    monkeypatch.setattr(automata, "OF_STRING", 0)
     rng = random.Random("long patterns")
     met = 0
     for _ in range(MEETINGS // 5):
@@ -110,7 +111,7 @@ def test_long_patterns_meet_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         strings = ALL_STRINGS
         for one in written:
             strings = automata.meet_strings(strings, like(one))
-        text = automata.a_string(strings)
+        text = automata.a_string(strings, Budget())
         if text is not None:
             assert all(oracle._like(text, one, "!") for one in written), (text, written)
         else:
@@ -138,8 +139,8 @@ def test_a_walk_that_is_too_long_is_not_decided() -> None:
     for negated in range(8):
         met = automata.meet_strings(met, like(f"%{negated}_" * 4, negated=True))
     for _ in range(2):
-        with pytest.raises(UndecidedError, match=f"more than {MAX_STEPS:,} ways to combine"):
-            automata.a_string(met)
+        with pytest.raises(UndecidedError, match=f"ways to combine than {automata.OF_STRING:,} steps try"):
+            automata.a_string(met, Budget())
 
 
 def test_the_alphabet_is_never_used_up() -> None:
@@ -149,7 +150,7 @@ def test_the_alphabet_is_never_used_up() -> None:
         met = automata.meet_strings(met, like(points=(point,), negated=True))
     met = automata.meet_strings(met, like("_"))
 
-    text = automata.a_string(met)
+    text = automata.a_string(met, Budget())
     assert text is not None and len(text) == 1 and not 0x20 <= ord(text) < 0x180
 
 
@@ -158,9 +159,9 @@ def test_work_has_an_end() -> None:
     """Many patterns, or long ones, are decided or given up after so many moves: a thousand took six minutes."""
     many = frozenset(like(f"%{number}%") for number in range(1000))
     with pytest.raises(UndecidedError, match="ways to combine"):
-        automata.a_string(ALL_STRINGS._replace(likes=many, unlikes=frozenset({pattern("_" * 2_000 + "%")})))
+        automata.a_string(ALL_STRINGS._replace(likes=many, unlikes=frozenset({pattern("_" * 2_000 + "%")})), Budget())
     long = ALL_STRINGS._replace(likes=frozenset({like("a%" + "(" * 2000)}))
-    assert [len(text) for text in automata.some_strings(long, 2)] == [2001, 2002]
+    assert [len(text) for text in automata.some_strings(long, 2, Budget())] == [2001, 2002]
 
 
 def test_a_character_is_asked_for_by_its_first_place() -> None:

@@ -28,9 +28,9 @@ from mqsel.language.selector import Selector, read_selector
 from mqsel.language.wordings import NOT_MODELLED
 from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
 from mqsel.logic.normal import Normal, normal, true_of
-from mqsel.logic.solver import MAX_WORK, Message, Witness, find
-from mqsel.logic.solver.automata import UndecidedError
+from mqsel.logic.solver import Message, Witness, find
 from mqsel.logic.solver.boxes import Check
+from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.logic.solver.domains import ANY_PROPERTY, meet, some_values
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -154,21 +154,27 @@ def contract_of(given: Given, dialect: Dialect | str) -> Contract | None:
 
 
 def search(
-    contract: Contract | None, selectors: Sequence[Known], formulas: Iterable[Formula], check: Check, **more: Any
+    contract: Contract | None,
+    selectors: Sequence[Known],
+    formulas: Iterable[Formula],
+    check: Check,
+    budget: Budget,
+    like: Sequence[Message] = (),
 ) -> Witness:
     """Find a message of a contract; of any, without one.
 
     Args:
         selectors: what the formulas are of.
         formulas: as in `find`.
-        check: likewise.
-        more: likewise.
+        check: as in `find`.
+        budget: as in `find`.
+        like: as in `find`.
     """
     if contract is None:
-        return find(formulas, check, **more)
+        return find(formulas, check, budget, like=like)
     names = [name for one in selectors for name in one.names]
     said, allows = contract.bound(names, selectors[0].selector.naming)
-    return find([*said, *formulas], lambda message: allows(message) and check(message), **more)
+    return find([*said, *formulas], lambda message: allows(message) and check(message), budget, like=like)
 
 
 def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Related:
@@ -197,10 +203,16 @@ def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
     spelled: dict[str, str] = {}
     a, b = a.spelled(spelled), b.spelled(spelled)
     first, second = a.machine.matches, b.machine.matches
+    budget = Budget()
     # Messages that one of the two selects, and what they come to together.
-    alone = [one for one in (_selected(one.selector.text, one.selector.dialect) for one in (a, b)) if one is not None]
+    selected = [_selected(one.selector.text, one.selector.dialect) for one in (a, b)]
+    budget.count(sum(steps for _, steps in selected))
+    alone = [message for message, _ in selected if message is not None]
     like = [dict(pair for one in alone for pair in one.items()), *alone]
-    found = functools.partial(search, contract, (a, b))
+
+    def found(formulas: tuple[Formula, ...], check: Check, *, like: Sequence[Message]) -> Witness:
+        return search(contract, (a, b), formulas, check, budget.share(), like)
+
     both = found((a.normal.true, b.normal.true), lambda message: first(message) and second(message), like=like)
     like = like if both.message is None else [both.message, *like]
     a_alone = found((a.normal.true, b.others), lambda message: first(message) and not second(message), like=like)
@@ -222,8 +234,13 @@ def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
 
 
 @functools.lru_cache(512)
-def _selected(text: str, dialect: Dialect) -> Message | None:
-    return satisfied(known(text, dialect)).message
+def _selected(text: str, dialect: Dialect) -> tuple[Message | None, int]:
+    """Return a message that a selector selects, if one is found soon, and the steps that it took."""
+    budget = Budget(_OF_HINT)
+    return satisfied(known(text, dialect), None, budget).message, budget.steps - budget.left
+
+
+_OF_HINT = 25_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,18 +276,19 @@ def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ, given: Giv
     Raises: SelectorError, ArgumentError: as `compile` does.
     """
     one, contract = taken(a, dialect), contract_of(given, dialect)
-    found = satisfied(one, contract)
+    budget = Budget()
+    found = satisfied(one, contract, budget.share())
     if found.message is not None:
         return Satisfiable(found.message, "", is_decided=True)
     if found.reason:
         return Satisfiable(None, f"not decided: {found.reason}", is_decided=False)
-    parts = contradiction(one, contract)
+    parts = contradiction(one, contract, budget)
     return Satisfiable(None, _in_words(one, parts), is_decided=True, spans=tuple([part.span for part in parts]))
 
 
-def contradiction_in_words(one: Known, contract: Contract | None = None) -> str:
+def contradiction_in_words(one: Known, contract: Contract | None, budget: Budget) -> str:
     """Return why a selector is never TRUE."""
-    return _in_words(one, contradiction(one, contract))
+    return _in_words(one, contradiction(one, contract, budget))
 
 
 def _in_words(one: Known, parts: Iterable[Node]) -> str:
@@ -280,13 +298,15 @@ def _in_words(one: Known, parts: Iterable[Node]) -> str:
     return f"{', '.join(texts[:-1])} and {texts[-1]} are never TRUE together"
 
 
-def contradiction(one: Known, contract: Contract | None = None, *, work: int = MAX_WORK) -> tuple[Node, ...]:
+def contradiction(one: Known, contract: Contract | None, budget: Budget) -> tuple[Node, ...]:
     """List the fewest operands of AND that are not TRUE of one message, of a selector that is never TRUE.
+
+    They are not the fewest if the budget is used up before.
 
     Args:
         one: the selector.
         contract: what messages are like.
-        work: how much is allowed for each answer; see `find`.
+        budget: pays for all searches.
     """
     parts: list[Node] = []
     stack = [one.selector.node]
@@ -304,7 +324,7 @@ def contradiction(one: Known, contract: Contract | None = None, *, work: int = M
         def check(message: Message) -> bool:
             return all(machines[id(part)].matches(message) for part in rest)
 
-        return search(contract, (one,), [formulas[id(part)] for part in rest], check, work=work).is_none
+        return search(contract, (one,), [formulas[id(part)] for part in rest], check, budget.share()).is_none
 
     # Halves, quarters and so on are left out while the rest is never TRUE: of many parts few matter.
     size = len(parts) // 2
@@ -317,15 +337,22 @@ def contradiction(one: Known, contract: Contract | None = None, *, work: int = M
     return tuple(parts)
 
 
-def satisfied(one: Known, contract: Contract | None = None) -> Witness:
-    """Search a message that a selector selects."""
-    return search(contract, (one,), (one.normal.true,), one.machine.matches)
+def satisfied(one: Known, contract: Contract | None = None, budget: Budget | None = None) -> Witness:
+    """Search a message that a selector selects.
+
+    Args:
+        one: the selector.
+        contract: what messages are like.
+        budget: of the question that this is a part of.
+    """
+    return search(contract, (one,), (one.normal.true,), one.machine.matches, budget or Budget())
 
 
 # ---- dialects --------------------------------------------------------------------------------------------------------
 
 _Truths = tuple[Truth | str, Truth | str]
-MAX_TRIES = 20_000  # small messages: a tenth of a second
+_OF_TRIES = 60_000  # steps for small messages
+_TESTED = 4  # leaves and properties that two machines evaluate in one step
 _VALUES = 12  # of one property, and those of each kind
 _LEAVES = 2_000  # parts of formulas that are looked at for values
 _PROPERTIES = 3  # of a small message
@@ -393,6 +420,7 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str, *,
     """
     dialects = as_dialect(dialect_a), as_dialect(dialect_b)
     contract = contract_of(given, dialects[0])
+    budget = Budget()
     errors: list[SelectorError | None] = []
     read: list[Known] = []
     for dialect in dialects:
@@ -406,21 +434,23 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str, *,
         unknown = next((one.message for one in errors if one is not None and NOT_MODELLED in one.message), "")
         if unknown:
             return Difference(errors=(errors[0], errors[1]), reason=unknown)
-        parts = readings(text, {}, *dialects) if is_one else ()
+        parts = readings(text, {}, *dialects, budget) if is_one else ()
         return Difference(errors=(errors[0], errors[1]), readings=parts, is_proved=not is_one)
     a, b = read
-    message, tries = _tried(a, b, contract)
+    message, tries = _tried(a, b, contract, budget.share(_OF_TRIES))
     reason = ""
     if message is None or not _is_selected_by_one((a.truth(message), b.truth(message))):
-        found = _found(a, b, contract, ((a.normal.true, b.others), (b.normal.true, a.others)), _is_selected_by_one)
+        pairs = (a.normal.true, b.others), (b.normal.true, a.others)
+        found = _found(a, b, contract, pairs, _is_selected_by_one, budget)
         reason, message = found.reason, message if found.message is None else found.message
     if message is None:
-        found = _found(a, b, contract, ((a.normal.unknown, _false(b)), (b.normal.unknown, _false(a))), lambda _: True)
+        pairs = (a.normal.unknown, _false(b)), (b.normal.unknown, _false(a))
+        found = _found(a, b, contract, pairs, lambda _: True, budget)
         reason, message = reason or found.reason, found.message
     if message is None:
         return Difference(is_proved=not reason, tries=tries, reason=reason)
     truths = a.truth(message), b.truth(message)
-    parts = readings(text, message, *dialects)
+    parts = readings(text, message, *dialects, budget)
     return Difference(message, truths, readings=parts, tries=tries, reason="" if Truth.TRUE in truths else reason)
 
 
@@ -435,7 +465,7 @@ def _false(one: Known) -> Formula:
     return any_of((one.normal.false, one.normal.error))
 
 
-def _tried(a: Known, b: Known, contract: Contract | None) -> tuple[Message | None, int]:
+def _tried(a: Known, b: Known, contract: Contract | None, budget: Budget) -> tuple[Message | None, int]:
     """Try small messages: of a contract, with what it requires.
 
     Returns: the first that one selects and the other does not; else the first with different truths; how many were
@@ -443,14 +473,16 @@ def _tried(a: Known, b: Known, contract: Contract | None) -> tuple[Message | Non
     """
     known_by: Message | None = None
     tries = 0
-    messages = small_messages((a.names, b.names), (a.normal, b.normal))
+    messages = small_messages((a.names, b.names), (a.normal, b.normal), budget)
     if contract is not None:
         said, allows = contract.bound([*a.names, *b.names], a.selector.naming)
-        least = find(said, allows).message
+        least = find(said, allows, budget).message
         if least is None:
             return None, 0
         messages = filter(allows, ({**least, **one} for one in messages))
-    for tries, message in enumerate(itertools.islice(messages, MAX_TRIES), 1):
+    of_try = 2 + sum(len(one.names) + len(leaves(one.normal.true)) for one in (a, b)) // _TESTED
+    for tries, message in enumerate(itertools.islice(messages, max(budget.left, 0) // of_try), 1):
+        budget.count(of_try)
         truths = a.truth(message), b.truth(message)
         if truths[0] != truths[1]:
             if _is_selected_by_one(truths):
@@ -465,6 +497,7 @@ def _found(
     contract: Contract | None,
     pairs: Iterable[tuple[Formula, ...]],
     is_wanted: Callable[[_Truths], bool],
+    budget: Budget,
 ) -> Witness:
     """Search a message that makes both formulas of a pair true."""
 
@@ -474,28 +507,29 @@ def _found(
 
     reason = ""
     for pair in pairs:
-        found = search(contract, (a, b), pair, check)
+        found = search(contract, (a, b), pair, check, budget.share())
         if found.message is not None:
             return found
         reason = reason or found.reason
     return Witness(None, reason)
 
 
-def small_messages(names: Iterable[Sequence[str]], normals: Iterable[Normal]) -> Iterator[Message]:
+def small_messages(names: Iterable[Sequence[str]], normals: Iterable[Normal], budget: Budget) -> Iterator[Message]:
     """Return messages of few properties, with the values that the constants of the selectors suggest.
 
     Args:
         names: that each selector reads.
         normals: the normal form of each.
+        budget: pays for the search of texts that patterns match.
     """
-    values = _values(dict.fromkeys(itertools.chain.from_iterable(names)), normals)
+    values = _values(dict.fromkeys(itertools.chain.from_iterable(names)), normals, budget)
     for count in range(min(len(values), _PROPERTIES) + 1):
         for few in itertools.combinations(values, count):
             for chosen in itertools.product(*[values[name] for name in few]):
                 yield dict(zip(few, chosen, strict=True))
 
 
-def _values(names: Iterable[str], normals: Iterable[Normal]) -> dict[str, list[Any]]:
+def _values(names: Iterable[str], normals: Iterable[Normal], budget: Budget) -> dict[str, list[Any]]:
     """List for each property values on either side of what is said of it, small ones first."""
     found: dict[str, dict[tuple[type, str], Any]] = {name: {} for name in names}
     parts = itertools.chain.from_iterable(leaves(part) for read in normals for part in read.truths)
@@ -505,7 +539,7 @@ def _values(names: Iterable[str], normals: Iterable[Normal]) -> dict[str, list[A
             for leaf in (one, complement(one)):
                 if isinstance(leaf, Leaf) and len(own) < _VALUES:
                     with suppress(UndecidedError):
-                        for value in some_values(meet(ANY_PROPERTY, leaf.values), 2):
+                        for value in some_values(meet(ANY_PROPERTY, leaf.values), budget, 2):
                             own.setdefault((type(value), repr(value)), value)
     for own in found.values():
         own.update({(type(value), repr(value)): value for value in _OF_EACH_KIND})

@@ -32,12 +32,13 @@ from mqsel.logic.normal import Writer
 from mqsel.logic.sets import NOTHING, Values
 from mqsel.logic.solver import Message, Witness
 from mqsel.logic.solver.boxes import Check
+from mqsel.logic.solver.budget import Budget, budget_of_many
 from mqsel.machine.sections import Texts
 from mqsel.names import joined
 from mqsel.notebook import page, table
 
 MAX_PAIRS = 20_000  # that are looked at for what a missing property does: some ten seconds
-_WORK = 20_000  # of one proof, in leaves
+_OF_PROOF = 80_000  # steps of one proof
 _PARTS = 4  # of an OR, each of which has messages
 _UNDECIDED = 3  # of one selector, after which no other is tried
 _HARD = 20  # pairs that are not decided, each in up to half a second, after which no other is tried
@@ -136,6 +137,7 @@ class _Entry:
     Attributes:
         keys: of those that have it.
         contract: what messages are like.
+        proofs: pays for what is proved of it.
         destinations: of its keys.
         formula: where it is TRUE, as an index takes it.
         is_exact: whether it is; elsewhere the formula is what each message has of which it is TRUE.
@@ -143,9 +145,12 @@ class _Entry:
         gates: for properties, the texts or truth values one of which a message must have.
     """
 
-    def __init__(self, known: Known, keys: list[str], contract: Contract | None, writer: Writer) -> None:
+    def __init__(
+        self, known: Known, keys: list[str], contract: Contract | None, writer: Writer, proofs: Budget
+    ) -> None:
         self.known = known
         self.contract = contract
+        self.proofs = proofs
         self.keys = keys
         self.destinations: dict[str, None] = {}
         self.messages: list[Message] = []
@@ -199,6 +204,8 @@ def audit(
             raise no_key(key)
         texts.setdefault((as_text(text), as_dialect(own[0]) if own else usual), []).append(key)
     writer = Writer()
+    whole = budget_of_many(len(texts))
+    proofs = whole.share(whole.steps // 2)  # the rest is for what is left by all
     entries: list[_Entry] = []
     every: dict[str, list[Known]] = {}
     spelled: dict[str, str] = {}
@@ -207,7 +214,7 @@ def audit(
     same: list[Equal] = []
     for (text, chosen), keys in texts.items():
         try:
-            entry = _Entry(made(text, chosen).spelled(spelled), keys, contract, writer)
+            entry = _Entry(made(text, chosen).spelled(spelled), keys, contract, writer, proofs)
         except SelectorError as error:
             invalid += [(key, error) for key in keys]
             continue
@@ -216,9 +223,9 @@ def audit(
             every.setdefault(one, []).append(entry.known)
         if len(keys) > 1:
             same.append(Equal(tuple(keys), is_one_text=True))
-        found = satisfied(entry.known, contract)
+        found = satisfied(entry.known, contract, proofs.share(_OF_PROOF))
         if found.is_none:
-            reason = contradiction_in_words(entry.known, contract)
+            reason = contradiction_in_words(entry.known, contract, proofs.share(_OF_PROOF))
             never += [Never(key, reason) for key in keys]
         elif found.message is None:
             undecided += keys
@@ -240,14 +247,14 @@ def audit(
         tuple(missing),
         tuple(undecided),
         left + more_left,
-        tuple([(one, gap_of(many, contract)) for one, many in every.items()]),
+        tuple([(one, gap_of(many, contract, whole)) for one, many in every.items()]),
         tuple(twice),
     )
 
 
 def _found(entry: _Entry, formulas: Iterable[Formula], check: Check, *others: _Entry) -> Witness:
     known = [one.known for one in (entry, *others)]
-    return search(entry.contract, known, formulas, check, work=_WORK)
+    return search(entry.contract, known, formulas, check, entry.proofs.share(_OF_PROOF))
 
 
 # ---- what a selector asks for ----------------------------------------------------------------------------------------
@@ -433,8 +440,8 @@ def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
         (inner.known, wide.known),
         (inner.known.normal.true, wide.known.others),
         lambda message: inner.matches(message) and not wide.matches(message),
-        like=inner.messages,
-        work=_WORK,
+        inner.proofs.share(_OF_PROOF),
+        inner.messages,
     )
     if found.message is not None:
         inner.messages.append(found.message)

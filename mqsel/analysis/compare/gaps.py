@@ -10,12 +10,13 @@ from mqsel.analysis.compare import Given, Known, contract_of, taken
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.writing import written
 from mqsel.analysis.explain import message_code
-from mqsel.errors import ArgumentError, iterated, shortened
+from mqsel.errors import ArgumentError, iterated
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.logic.formulas import Formula, all_of
 from mqsel.logic.sets import PROPERTY, Values
 from mqsel.logic.solver import Message
-from mqsel.logic.solver.cells import MAX_WORK, find_in_cells
+from mqsel.logic.solver.budget import Budget, budget_of_many
+from mqsel.logic.solver.cells import find_in_cells
 from mqsel.machine._vm import Machine
 from mqsel.notebook import code, page, table
 from mqsel.values import Truth
@@ -43,29 +44,24 @@ class Gap(NamedTuple):
         return page([f"<b>{escape(verdict)}</b>"], table(("a message that nobody selects", "all such messages"), rows))
 
 
-def gap(
-    selectors: Iterable[str | Machine], *, dialect: Dialect | str = IBM_MQ, given: Given = None, work: int = MAX_WORK
-) -> Gap:
+def gap(selectors: Iterable[str | Machine], *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Gap:
     """Return a message that no selector selects, and the shape of all such messages.
 
     Args:
         selectors: texts or matchers.
         dialect: how to read texts.
         given: what messages are like, as for `relation`.
-        work: how much is allowed; see `find_in_cells`.
 
     Raises: SelectorError, ArgumentError: as `relation` does.
     """
     if isinstance(selectors, (str, Machine)):
         raise ArgumentError("gap has many selectors: expected a list of them")
-    if type(work) is not int:
-        raise ArgumentError(f"work is {shortened(work)}: expected a number")
     read = [taken(one, dialect) for one in iterated(selectors, "a list of selectors")]
     apart = {(one.selector.text, one.selector.dialect): one for one in read}
-    return gap_of([*apart.values()], contract_of(given, dialect), work=work)
+    return gap_of([*apart.values()], contract_of(given, dialect), budget_of_many(len(apart)))
 
 
-def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: int = MAX_WORK) -> Gap:
+def gap_of(known: Sequence[Known], contract: Contract | None, budget: Budget) -> Gap:
     """Return what selectors that have been read leave."""
     spelled: dict[str, str] = {}
     known = [one.spelled(spelled) for one in known]
@@ -78,11 +74,11 @@ def gap_of(known: Sequence[Known], contract: Contract | None = None, *, work: in
         return allows(message) and all(one.truth(message) in (Truth.FALSE, Truth.UNKNOWN) for one in known)
 
     others = [one.others for one in known]
-    found = find_in_cells([*said, *others], is_left, work=work)
+    found = find_in_cells([*said, *others], is_left, budget)
     if found.message is None or not known:
         return Gap(found.message, "", found.reason)
 
-    return Gap(found.message, _written(all_of(others), said, naming, contract, known[0]))
+    return Gap(found.message, _written(all_of(others), said, naming, contract, known[0], budget))
 
 
 def alone(one: Known, other: Known, contract: Contract | None = None) -> str:
@@ -91,11 +87,13 @@ def alone(one: Known, other: Known, contract: Contract | None = None) -> str:
     one, other = one.spelled(spelled), other.spelled(spelled)
     naming = one.selector.naming
     said = contract.bound([*one.names, *other.names], naming)[0] if contract else []
-    return _written(all_of((one.normal.true, other.others)), said, naming, contract, one)
+    return _written(all_of((one.normal.true, other.others)), said, naming, contract, one, Budget())
 
 
-def _written(formula: Formula, said: Sequence[Formula], naming: str, contract: Contract | None, of: Known) -> str:
+def _written(
+    formula: Formula, said: Sequence[Formula], naming: str, contract: Contract | None, of: Known, budget: Budget
+) -> str:
     def domain(name: str) -> Values:
         return PROPERTY if contract is None else contract.domain(name, naming)
 
-    return written(formula, said, domain, of.selector.dialect)
+    return written(formula, said, domain, of.selector.dialect, budget)

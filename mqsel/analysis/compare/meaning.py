@@ -54,11 +54,14 @@ from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.normal import ALL_PARTS, TRUTHS, Writer, normal
 from mqsel.logic.sets import NUMBERS, PROPERTY, outside
 from mqsel.logic.solver import Message, Witness, find
+from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.values import KINDS, TYPE_NAMES, TYPES, Float32, Int32, Truth
 
-MAX_WORK = 5_000  # leaves that are looked at for one proof: a twentieth of a second
+_OF_PROOF = 20_000  # steps of one proof: a twentieth of a second
+_OF_PAIR = 20  # steps for a proof that is remembered
+_OF_NAME = 40  # steps for a property of a proof: what it can be, and what is said of that
 RULES = "jms"  # how a canonical message spells its properties
 # Headers that every message has, each with its default: Jakarta Messaging 3.1, §3.4.2 and §3.4.10.
 _USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
@@ -324,12 +327,12 @@ def _messages(
     return formulas, allowed
 
 
-def possible_kinds(kinds: Kinds, given: Contract | None) -> Kinds:
+def possible_kinds(kinds: Kinds, given: Contract | None, budget: Budget) -> Kinds:
     """Leave out kinds that a property has in no message of a contract: what is assumed of none proves anything."""
 
     def is_possible(pair: tuple[str, str]) -> bool:
         said, allows = _messages((pair[0],), (pair,), given, divides=False, has_bytes=True)
-        return not find([*said, leaf(Identifier(pair[0]), PRESENT)], allows, work=MAX_WORK).is_none
+        return not find([*said, leaf(Identifier(pair[0]), PRESENT)], allows, budget.share(_OF_PROOF)).is_none
 
     return kinds if given is None else tuple(filter(is_possible, kinds))
 
@@ -382,19 +385,52 @@ def _is_cast(node: Node) -> bool:
     )
 
 
-@functools.lru_cache(16384)
 def difference_of(
-    a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None, *, is_negated: bool = False, is_part: bool = False
+    a: Meaning,
+    b: Meaning,
+    kinds: Kinds,
+    given: Contract | None,
+    budget: Budget,
+    *,
+    is_negated: bool = False,
+    is_part: bool = False,
 ) -> Witness:
     """Search for a message of which one selector is TRUE and the other is not.
 
     Args:
+        a: one selector.
+        b: the other one.
+        kinds: what is assumed of properties.
+        given: what messages are like.
+        budget: of the question that this is a part of.
         is_negated: FALSE counts, and not TRUE.
         is_part: a part of a selector: it must not be ERR either.
     """
+    try:
+        budget.spend(_OF_PAIR)
+        found, steps = _difference_and_steps(a, b, kinds, given, is_negated, is_part)
+        budget.spend_once((a, b, kinds, given, is_negated, is_part), steps)
+    except UndecidedError as error:
+        return Witness(None, str(error))
+    return found
+
+
+@functools.lru_cache(16384)
+def _difference_and_steps(
+    a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None, is_negated: bool, is_part: bool
+) -> tuple[Witness, int]:
+    budget = Budget(4 * _OF_PROOF)
+    found = _difference(a, b, kinds, given, is_negated, is_part, budget)
+    return found, budget.steps - budget.left
+
+
+def _difference(
+    a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None, is_negated: bool, is_part: bool, budget: Budget
+) -> Witness:
     if _is_one(a, b):
         return PROVED
     names = tuple(dict.fromkeys([*a.names, *b.names]))
+    budget.count(_OF_NAME * (1 + len(names)))
     divides, has_bytes = a.divides or b.divides, a.has_bytes or b.has_bytes
     said, allows = _messages(names, kinds, given, divides=divides, has_bytes=has_bytes)
     wanted = Truth.FALSE if is_negated else Truth.TRUE
@@ -408,25 +444,25 @@ def difference_of(
             return Witness(None, "one of the products computes a test in its own way: try it on messages")
     unwanted = [one.strange for one in (a, b)]
     unwanted += [one.normal.error for one in (a, b) if is_part]
-    if any(part is not NEVER and not find([*said, part], allows, work=MAX_WORK).is_none for part in unwanted):
+    if any(part is not NEVER and not find([*said, part], allows, budget.share(_OF_PROOF)).is_none for part in unwanted):
         return Witness(None, "values of other types, or errors, decide")
     first, second = [one.normal.false if is_negated else one.normal.true for one in (a, b)]
     if _is_same(first, second, a.doubles | b.doubles):
         return PROVED
     reason = ""
     for holds, other in ((first, second), (second, first)):
-        found = find([*said, holds, complement(other)], differ, work=MAX_WORK)
+        found = find([*said, holds, complement(other)], differ, budget.share(_OF_PROOF))
         if found.message is not None:
             return found
         reason = reason or found.reason
     return Witness(None, reason)
 
 
-def tried(a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None) -> Message | None:
+def tried(a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None, budget: Budget) -> Message | None:
     """Try small messages, where formulas do not find one."""
     names = tuple(dict.fromkeys([*a.names, *b.names]))
     _, allows = _messages(names, kinds, given, divides=False, has_bytes=a.has_bytes or b.has_bytes)
-    for message in itertools.islice(small_messages((a.names, b.names), (a.normal, b.normal)), MAX_TRIES):
+    for message in itertools.islice(small_messages((a.names, b.names), (a.normal, b.normal), budget), MAX_TRIES):
         full = {**{name: _USUAL[name] for name in names if name in _USUAL}, **message}
         if (a.truth(full) is Truth.TRUE) is not (b.truth(full) is Truth.TRUE) and allows(full):
             return full

@@ -54,11 +54,14 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.selector import as_text, read_selector
 from mqsel.logic.solver import Message, Witness
+from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.notebook import code, page, table
 from mqsel.values import Truth
 
 VERDICTS = ("same", "translated", "differs", "refused", "not decided")
 _LESS = ((ONE_LINE, "string"), (DOUBLE, "number"))  # of each kind what is less to assume
+_OF_CHARACTER = 2  # steps to write and read a whole selector
+_OF_TEST = 40  # steps for a test whose candidate is remembered
 MAX_UNDECIDED = 6  # candidates for one test that are neither proved nor refuted
 
 
@@ -140,20 +143,24 @@ def portable(text: str, source: Dialect | str, targets: Iterable[Dialect | str],
 @functools.lru_cache(8192)
 def _chosen(
     test: Node, source: Dialect, targets: tuple[Dialect, ...], kinds: Kinds, given: Contract | None, is_negated: bool
-) -> Node | None:
-    """Return the first candidate for a test that is proved, without what is assumed if possible; None if none is."""
+) -> tuple[Node | None, int]:
+    """Choose a candidate for a test.
+
+    Returns: the first that is proved, without what is assumed if possible, None if none is; and the steps it took.
+    """
+    budget = Budget()
     # Where arithmetic on NULL is ERR, the selector is guarded against that as a whole.
     own = part_of(test, source.replace(null_arithmetic="unknown"))
     for assumed in dict.fromkeys([(), kinds]):
         undecided = 0
         for candidate in candidates(test):
-            found = _part_difference(own, candidate, targets, assumed, given, is_negated)
+            found = _part_difference(own, candidate, targets, assumed, given, is_negated, budget)
             if found.is_none:
-                return candidate
+                return candidate, budget.steps - budget.left
             undecided += found.message is None
             if undecided > MAX_UNDECIDED:
                 break
-    return None
+    return None, budget.steps - budget.left
 
 
 def _part_difference(
@@ -163,6 +170,7 @@ def _part_difference(
     kinds: Kinds,
     given: Contract | None,
     is_negated: bool,
+    budget: Budget,
 ) -> Witness:
     """Search for a message that a test and a candidate in one of the targets treat differently."""
     assert isinstance(own, Meaning)
@@ -170,7 +178,7 @@ def _part_difference(
         other = part_of(candidate, target)
         if isinstance(other, SelectorError):
             return Witness({})  # no message is needed to see that
-        found = difference_of(own, other, kinds, given, is_negated=is_negated, is_part=True)
+        found = difference_of(own, other, kinds, given, budget, is_negated=is_negated, is_part=True)
         if not found.is_none:
             return found
     return PROVED
@@ -243,6 +251,7 @@ class _Migration:
         self.source = source
         self.targets = targets
         self.given = given
+        self.budget = Budget()
         self.selector = read_selector(text, source)
         self.root = self.selector.node
         self.refusals: list[tuple[str, str]] = []  # why targets refuse texts, each with what people do instead
@@ -256,11 +265,11 @@ class _Migration:
         except RefusedError as error:
             return self.refused(*error.args)
         self.tests, self.joints = tests_of(self.root)
-        kinds = possible_kinds(_kinds_of(self.root), self.given)
+        kinds = possible_kinds(_kinds_of(self.root), self.given, self.budget)
         lines = _in_lines(self.root, kinds)
         are_odd = any(one.like_lines != "all" for one in (self.source, *self.targets))
         wanted = [(), kinds, *[lines] * are_odd, _in_doubles(self.root, kinds)]
-        for assumed in dict.fromkeys(possible_kinds(one, self.given) for one in wanted):
+        for assumed in dict.fromkeys(possible_kinds(one, self.given, self.budget) for one in wanted):
             for verdict, text in self.texts(assumed):
                 trees = self.read(text)
                 if trees is not None and self.is_proved(trees, assumed):
@@ -272,10 +281,10 @@ class _Migration:
         source = self.source.replace(constant_false="accept")
         today = taken(unparse(possible(self.selector), source), source)
         given = self.given or Contract()
-        is_never = satisfied(today, given).is_none
+        is_never = satisfied(today, given, self.budget.share()).is_none
         if is_never and not core_of(source).is_documented:  # without an answer it is not FALSE
             strange = Meaning(today.selector.text, source).strange
-            is_never = search(given, (today,), (strange,), lambda _: True).is_none
+            is_never = search(given, (today,), (strange,), lambda _: True, self.budget.share()).is_none
         if is_never and self.read("FALSE") is not None:
             return Migrated("translated", "FALSE", reason="it selects no message today: is it what was meant?")
         return Migrated("refused", reason=reason, advice=advice)
@@ -283,10 +292,7 @@ class _Migration:
     def texts(self, kinds: Kinds) -> Iterator[tuple[str, str]]:
         """Yield what may mean the same, the least change first, each with the verdict if it does."""
         yield "same", self.text
-        made = [
-            _chosen(one.node, self.source, self.targets, _of(kinds, one.node), self.given, one.negated) or one.node
-            for one in self.tests
-        ]
+        made = [self.chosen(one.node, _of(kinds, one.node), is_negated=one.negated) for one in self.tests]
         rest = iter(made)
         tree = with_tests(self.root, lambda _: next(rest))
         target = self.targets[0]
@@ -297,6 +303,16 @@ class _Migration:
         yield "translated", unparse(named_in(tree, target), target)
         if self.source.null_arithmetic == "selector" and _computed(tree):
             yield "translated", unparse(named_in(_guarded(tree), target), target)
+
+    def chosen(self, test: Node, kinds: Kinds, *, is_negated: bool) -> Node:
+        """Return what becomes of a test: itself if nothing else is proved, or if the budget is used up."""
+        try:
+            self.budget.spend(_OF_TEST)
+            node, steps = _chosen(test, self.source, self.targets, kinds, self.given, is_negated)
+            self.budget.spend_once((test, self.targets, kinds, is_negated), steps)
+        except UndecidedError:
+            return test
+        return node or test
 
     def edited(self, made: Sequence[Node]) -> str:
         """Return the text with other tests in the places of those that change."""
@@ -340,21 +356,32 @@ class _Migration:
             return False
         return all(
             _part_difference(
-                part_of(one.node, self.source), other.node, (target,), _of(kinds, one.node), self.given, one.negated
+                part_of(one.node, self.source),
+                other.node,
+                (target,),
+                _of(kinds, one.node),
+                self.given,
+                one.negated,
+                self.budget,
             ).is_none
             for one, other in zip(self.tests, tests, strict=True)
         )
 
     def as_whole(self, tree: Node, target: Dialect, kinds: Kinds) -> Witness:
         """Search for a message that the selector and a tree of a target treat differently."""
+        self.budget.count(_OF_CHARACTER * len(self.text))
+        if self.budget.left < 0:
+            return Witness(None, f"more than {self.budget.steps:,} steps")
         own, other = meaning(unparse(self.root, self.source), self.source), meaning(unparse(tree, target), target)
         if isinstance(own, SelectorError) or isinstance(other, SelectorError):
             return Witness(None, "headers under the names of JMS are refused")
-        return difference_of(own, other, kinds, self.given)
+        return difference_of(own, other, kinds, self.given, self.budget)
 
     def needed(self, trees: Sequence[Node], kinds: Kinds) -> Kinds:
         """Return what must be assumed of it."""
         for one in kinds:
+            if self.budget.left < 0:
+                break
             for less in ("", *[kind for also, kind in _LESS if also == one[1]]):
                 fewer = (*[other for other in kinds if other[0] != one[0]], *[(one[0], less)] * bool(less))
                 if fewer != kinds and self.is_proved(trees, fewer):
@@ -373,12 +400,14 @@ class _Migration:
                 other = meaning(unparse(tree, target), target)
                 if isinstance(own, SelectorError) or isinstance(other, SelectorError):
                     continue
-                found = difference_of(own, other, assumed, self.given)
+                found = difference_of(own, other, assumed, self.given, self.budget)
                 reason = reason or found.reason
-                message = tried(own, other, assumed, self.given) if found.message is None else found.message
+                message = (
+                    tried(own, other, assumed, self.given, self.budget) if found.message is None else found.message
+                )
                 if message is not None:
                     truths = own.truth(message), other.truth(message)
-                    because = readings(own.text, message, self.source, target)
+                    because = readings(own.text, message, self.source, target, self.budget)
                     return Migrated("differs", message=message, truths=truths, readings=because, tried=text)
         return Migrated("not decided", reason=reason, tried=text)
 

@@ -32,6 +32,7 @@ from mqsel.logic.formulas import (
 from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis, Intervals
 from mqsel.logic.normal import true_of
 from mqsel.logic.sets import NOTHING, PROPERTY, RESULT, Pattern, Values, outside
+from mqsel.logic.solver.budget import Budget
 from mqsel.logic.solver.cells import find_in_cells
 
 MAX_LEAVES = 60  # of a formula that is written: nobody reads more
@@ -46,7 +47,7 @@ class _UnwrittenError(Exception):
     """No selector says this."""
 
 
-def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: Dialect) -> str:
+def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: Dialect, budget: Budget) -> str:
     """Return a selector; empty where none is found, and of what is never true.
 
     Args:
@@ -54,6 +55,7 @@ def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: 
         said: formulas that are true of every message.
         domain: what properties can be.
         dialect: what it is written in.
+        budget: pays for the proof.
     """
     subjects: dict[str, Identifier] = {}
     merged = fold(formula, lambda one: _of_one(one, subjects), all_of, any_of)
@@ -68,7 +70,7 @@ def written(formula: Formula, said: Sequence[Formula], domain: Domain, dialect: 
     except (_UnwrittenError, SelectorError):
         return ""
     pairs = ((true, complement(possible)), (possible, complement(true)))
-    return text if all(find_in_cells([*said, *pair], lambda _: True).is_none for pair in pairs) else ""
+    return text if all(find_in_cells([*said, *pair], lambda _: True, budget).is_none for pair in pairs) else ""
 
 
 def _of_one(one: Leaf | Relation, subjects: dict[str, Identifier]) -> Formula:

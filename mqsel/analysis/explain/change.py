@@ -22,7 +22,6 @@ from mqsel.language.nodes import (
     And,
     Between,
     Comparison,
-    Computed,
     Identifier,
     In,
     IsNull,
@@ -38,8 +37,8 @@ from mqsel.language.selector import Selector
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Formula, Leaf, Relation, all_of, fold, leaves
 from mqsel.logic.normal import normal, true_of
 from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Floats, Pattern, Texts, Values, has_value, outside
-from mqsel.logic.solver import Message, Work, find
-from mqsel.logic.solver.automata import UndecidedError
+from mqsel.logic.solver import Message, find
+from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.logic.solver.domains import ANY_PROPERTY, meet, only, some_values
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
@@ -48,10 +47,8 @@ from mqsel.values import Float32, Truth
 _KEPT = 8  # ways of a condition that are kept
 _JOINED = 20_000  # ways that are joined for one selector: of the operands of a long one fewer are kept
 _PAIRED = 5  # properties that one test reads, of which two are changed together
-_STEPS = 1_000  # of one search, where a test computes or one property may do
-_LOOKED_AT = 20_000  # nodes, by one search: a step looks at up to all
-_COMPUTED = 20  # nodes that one of a computed test counts for: what is written in Python lasts as long
-_SEARCHES = 10  # as much is done for one message as so many searches may do
+_OF_SEARCH = 8_000  # steps of one search, if a test computes or one property may do
+_OF_MESSAGE = 80_000  # steps for one message: a fifth of a second
 _SAMPLES = 16  # values, and intervals of numbers, of which the nearest is taken
 _LISTED = 3  # texts that a sentence lists
 _CONDITIONS = (Comparison, Between, In, Like, IsNull, And, Or, Not)
@@ -96,14 +93,7 @@ _Way = dict[str, _Need]
 
 def never_selects(selector: Selector) -> bool:
     """Report whether it is proved of a selector that it is TRUE of no message; the search for one is a short one."""
-    return find((true_of(selector),), Machine(lower(selector)).matches, work=_share(selector)).is_none
-
-
-def _share(selector: Selector) -> int:
-    """Return how many steps one search may use: the longer the selector, the longer a step lasts."""
-    nodes = walk(selector.node)
-    computed = sum(len(walk(one.expression)) for one in nodes if isinstance(one, Computed))
-    return min(_STEPS, _LOOKED_AT // (len(nodes) + _COMPUTED * computed))
+    return find((true_of(selector),), Machine(lower(selector)).matches, Budget(_OF_SEARCH)).is_none
 
 
 def smallest_change(selector: Selector, message: Mapping[str, Any], truths: Mapping[int, Truth]) -> Change | None:
@@ -143,8 +133,7 @@ class _Search:
         self.message = message
         self.truths = truths
         self.machine = Machine(lower(selector))
-        self.share = _share(selector)
-        self.left = _SEARCHES * self.share
+        self.budget = Budget(_OF_MESSAGE)
         self.subjects = {name: Identifier(name) for name in message}
         self.kept = max(1, min(_KEPT, math.isqrt(_JOINED // len(walk(selector.node, (And, Or, Not))))))
         self.costs: dict[tuple[str, int], tuple[_Need, int | None]] = {}  # with the needs, which keep their ids
@@ -252,7 +241,7 @@ class _Search:
         for one in need.sets:
             domain = meet(domain, one)
         with suppress(UndecidedError):
-            return sorted(some_values(domain, _SAMPLES), key=lambda value: _distance(value, current))
+            return sorted(some_values(domain, self.budget, _SAMPLES), key=lambda value: _distance(value, current))
         return []
 
     def alone(self) -> Iterable[str]:
@@ -273,7 +262,7 @@ class _Search:
 
     def solved(self, changed: _Way) -> dict[str, Any]:
         """Return values of some properties that select the message as it is else; none if none were found."""
-        if self.left <= 0:
+        if self.budget.left <= 0:
             return {}
 
         def check(message: Message) -> bool:
@@ -287,9 +276,7 @@ class _Search:
         types += [[Leaf(self.subjects[name], _NO_NUMBER) for name in changed], []]
         like = {name: value for name, value in self.message.items() if value is not None}
         for more in types:
-            work = Work(min(self.share, self.left))
-            found = find([*wanted, *more], check, like=[like], work=work).message
-            self.left -= work.most - work.left
+            found = find([*wanted, *more], check, self.budget.share(_OF_SEARCH), like=[like]).message
             if found is not None:
                 return self.nearer(changed, {name: found.get(name) for name in changed})
         return {}

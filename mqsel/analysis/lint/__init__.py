@@ -12,7 +12,6 @@ from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple
 
 from mqsel.analysis.compare import Given, Known, contract_of, contradiction, search
-from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import near
 from mqsel.analysis.lint import chains, contracts, names, products, tests
 from mqsel.analysis.lint.chains import Structure, read
@@ -517,7 +516,8 @@ def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> 
         return Findings(text, [_finding(_INVALID, Found(error.span, (sentence,)))])
     findings = Findings(text)
     length = 0
-    for rule, found in _of_whole(selector, contract, _found(read(selector, contract))):
+    structure = read(selector, contract)
+    for rule, found in _of_whole(structure, _found(structure)):
         finding = _finding(rule, found)
         if found.edits and length <= MAX_PROVED:
             start, stop = _around(found, selector)
@@ -552,13 +552,12 @@ def _found(structure: Structure) -> list[tuple[Rule, Found]]:
     return sorted(made, key=lambda one: one[1].span)
 
 
-def _of_whole(
-    selector: Selector, contract: Contract | None, made: list[tuple[Rule, Found]]
-) -> list[tuple[Rule, Found]]:
+def _of_whole(structure: Structure, made: list[tuple[Rule, Found]]) -> list[tuple[Rule, Found]]:
     """Add what a search of the whole shows: it is TRUE of no message, or of every message of a contract.
 
     Of no message is for a cause that no rule sees: several properties, or ORs in an AND.
     """
+    selector, contract, budget = structure.selector, structure.contract, structure.budget
     by_others = [found.span for rule, found in made if rule.severity != NOTE and rule is not _OUTSIDE]
     made = [(rule, found) for rule, found in made if rule is not _OUTSIDE or not _is_told(found.span, by_others)]
     if len(selector.order) > _SOLVED:
@@ -566,8 +565,9 @@ def _of_whole(
     known = Known(selector, normal(selector), Machine(lower(optimize(selector))))
     cases = [(None, "")] + [(contract, " of a message of the contract")] * (contract is not None)
     for said, of_which in cases:
-        if search(said, (known,), (known.normal.true,), known.machine.matches, work=contracts.WORK).is_none:
-            parts = contradiction(known, said, work=contracts.WORK)
+        own = budget.share(contracts.OF_SEARCH)
+        if search(said, (known,), (known.normal.true,), known.machine.matches, own).is_none:
+            parts = contradiction(known, said, budget)
             told = [found.span for rule, found in made if rule.severity != NOTE]
             if not any(_is_told(part.span, told) for part in parts):
                 pieces = [(type(one) is Or, piece(selector.text, one)) for one in parts]
@@ -577,7 +577,8 @@ def _of_whole(
             return sorted(made, key=lambda one: one[1].span)
     if contract is not None and known.names:
         others = (known.others,)
-        if search(contract, (known,), others, lambda one: not known.machine.matches(one), work=contracts.WORK).is_none:
+        own = budget.share(contracts.OF_SEARCH)
+        if search(contract, (known,), others, lambda one: not known.machine.matches(one), own).is_none:
             words = cut_piece(piece(selector.text, selector.node), _SHOWN)
             made = [pair for pair in made if pair[0] is not _IMPLIES]
             made.append((_ALWAYS_TRUE, Found(selector.node.span, (words, "message of the contract", ""))))

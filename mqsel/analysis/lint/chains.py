@@ -37,6 +37,7 @@ from mqsel.logic.formulas import ALWAYS, NEVER, Formula, Leaf, all_of, any_of
 from mqsel.logic.intervals import DOUBLE, Intervals, beside, gaps, overlap, united
 from mqsel.logic.normal import NUMBERS_THAT, normal
 from mqsel.logic.sets import NOTHING, PROPERTY, Values
+from mqsel.logic.solver.budget import Budget
 from mqsel.names import DESCRIPTOR
 from mqsel.values import NOT, Truth
 
@@ -103,12 +104,14 @@ class Structure(NamedTuple):
         chains: its chains, outer before inner; a single test is one.
         remarks: what the checker says of it.
         contract: what messages are like; None where nothing is known.
+        budget: pays for the searches of all rules.
     """
 
     selector: Selector
     chains: list[Chain]
     remarks: Remarks
     contract: Contract | None
+    budget: Budget
 
 
 # An operand from its fields, in half the time its class takes.
@@ -150,7 +153,7 @@ def read(selector: Selector, contract: Contract | None = None) -> Structure:
         chain = Chain(is_and, operands, subjects, others, groups, around)
         found.append(chain)
         todo += [(one.node, one.is_negated, chain) for one in reversed(others) if type(one.node) in _CHAINS]
-    return Structure(selector, found, selector.remarks(), contract)
+    return Structure(selector, found, selector.remarks(), contract, Budget())
 
 
 _CHAINS = frozenset((And, Or))

@@ -24,7 +24,7 @@ from mqsel.machine.compiler import lower
 from mqsel.names import spellings
 from mqsel.values import Truth
 
-WORK = 500  # leaves of formulas that a search looks at
+OF_SEARCH = 2_000  # steps of one search
 _LONGEST = 120  # cells of what a contract says
 
 
@@ -32,13 +32,13 @@ def outside_contract(structure: Structure) -> Iterator[Found]:
     selector = structure.selector
     for operand, contract in _tests(structure):
         node = operand.node
-        if _is_decided(operand, contract, selector, truth=False):
+        if _is_decided(operand, contract, structure, truth=False):
             yield Found(node.span, (shown(operand, selector), _why(selector.names_of(node), contract, selector)))
         elif isinstance(node, In):
             name = node.identifier.name
             for choice, span in zip(node.choices, strings_of(node, selector), strict=True):
                 one = Operand(In(False, node.identifier, (choice,)), False, None, 0)
-                if _is_decided(one, contract, selector, truth=False):
+                if _is_decided(one, contract, structure, truth=False):
                     words = f"{name} = {quoted(quote(choice))}", _why(selector.names_of(node), contract, selector)
                     yield Found(span, words)
 
@@ -47,9 +47,10 @@ def contract_implies(structure: Structure) -> Iterator[Found]:
     selector = structure.selector
     for operand, contract in _tests(structure):
         names = selector.names_of(operand.node)
-        if _is_decided(operand, contract, selector, truth=True):
+        is_test = not isinstance(operand.node, IsNull)
+        if _is_decided(operand, contract, structure, truth=True):
             of_which = ""
-        elif not isinstance(operand.node, IsNull) and _is_decided(operand, contract, selector, truth=True, lacks=False):
+        elif is_test and _is_decided(operand, contract, structure, truth=True, lacks=False):
             of_which = f" that has {names[0]}"
         else:
             continue
@@ -65,13 +66,14 @@ def _tests(structure: Structure) -> Iterator[tuple[Operand, Contract]]:
                 yield operand, structure.contract  # type: ignore[misc]
 
 
-def _is_decided(operand: Operand, contract: Contract, selector: Selector, *, truth: bool, lacks: bool = True) -> bool:
+def _is_decided(operand: Operand, contract: Contract, structure: Structure, *, truth: bool, lacks: bool = True) -> bool:
     """Report whether a test, with the NOT around it, is TRUE of every message of a contract; or of none.
 
     Args:
         truth: which of the two is asked.
         lacks: whether messages count that lack the property; if not, a test of several properties is not decided.
     """
+    selector = structure.selector
     part = selector.part(operand.node)
     known = Known(part, normal(part), Machine(lower(part)))
     true = known.normal.false if operand.is_negated else known.normal.true
@@ -87,7 +89,7 @@ def _is_decided(operand: Operand, contract: Contract, selector: Selector, *, tru
     def check(message: dict[str, object]) -> bool:
         return (known.truth(message) is wanted) is not truth
 
-    return lacks and search(contract, (known,), (others,), check, work=WORK).is_none
+    return lacks and search(contract, (known,), (others,), check, structure.budget.share(OF_SEARCH)).is_none
 
 
 def _why(names: list[str], contract: Contract, selector: Selector) -> str:

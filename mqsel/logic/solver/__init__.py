@@ -8,23 +8,27 @@ is what is said. Knows sets, no dialect and no three values. Follows language §
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from mqsel.errors import PropertyTypeError
 from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Node, children, unparse, walk
-from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation
+from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation, leaves
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.sets import Values
-from mqsel.logic.solver.automata import UndecidedError, unconfirmed
+from mqsel.logic.solver.automata import unconfirmed
 from mqsel.logic.solver.boxes import Check, solve
+from mqsel.logic.solver.budget import OF_LEAF, Budget, UndecidedError
 from mqsel.logic.solver.domains import Domain, any_of, is_empty, meet, some_values
 from mqsel.logic.solver.trials import try_out
 
 Message = dict[str, Any]
 
-MAX_WORK = 50_000  # leaves that are looked at: about half a second
-_TEXTS = 20  # listed texts that are matched with a pattern in the time of a leaf
+_TEXTS = 5  # listed texts that are matched with a pattern in one step
+_INTERVALS = 8  # of numbers, that two sets have in common, in one step
+_COPIED = 32  # domains and clauses that are copied for a branch in one step
+_TESTED = 8  # leaves that the matchers evaluate in one step
 
 
 class Witness(NamedTuple):
@@ -42,19 +46,6 @@ class Witness(NamedTuple):
     def is_none(self) -> bool:
         """Whether it is proved that there is none."""
         return self.message is None and not self.reason
-
-
-class Work:
-    """Counts what is done, as much as is allowed."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.left = most
-
-    def spend(self, amount: int) -> None:
-        self.left -= amount
-        if self.left < 0:
-            raise UndecidedError(f"more than {self.most:,} steps")
 
 
 # What tells a subject from all others: the name of a property, or arithmetic in words.
@@ -75,31 +66,31 @@ class _Case(NamedTuple):
     clauses: list[tuple[Formula, ...]]
 
 
-def find(
-    formulas: Iterable[Formula], check: Check, *, like: Sequence[Message] = (), work: Work | int = MAX_WORK
-) -> Witness:
+def find(formulas: Iterable[Formula], check: Check, budget: Budget, *, like: Sequence[Message] = ()) -> Witness:
     """Find a message.
 
     Args:
         formulas: all of them must be true of it.
         check: runs the matchers; a message for which one of them has no answer, or is none, does not pass.
-        like: messages whose values are tried first where values must be tried.
-        work: how much is allowed: leaves of formulas that are looked at; or what counts them.
+        budget: pays for all of it: the search ends if it is used up.
+        like: messages whose values are tried first if values must be tried.
 
     Returns: a message that passes the check, from which nothing can be left out, if it is not one of hundreds of
         properties.
     """
+    wanted = [*formulas]
+    if any(one is NEVER for one in wanted):
+        return Witness(None)
+    of_check = 1 + sum(len(leaves(one)) for one in wanted) // _TESTED
 
     def passes(message: Message) -> bool:
+        budget.spend(of_check)
         try:
             return check(message)
         except PropertyTypeError:  # undocumented; or names that are one to one of the matchers, and two to another
             return False
 
-    search = _Solver(passes, like, work if isinstance(work, Work) else Work(work))
-    wanted = [*formulas]
-    if any(one is NEVER for one in wanted):
-        return Witness(None)
+    search = _Solver(passes, like, budget)
     reason = ""
     stack: list[tuple[_Case, Sequence[Formula]]] = [(_Case({}, {}, []), wanted)]
     try:
@@ -116,7 +107,7 @@ def find(
                     continue
                 message = search.settle(narrowed)
             except UndecidedError as error:
-                search.work.spend(0)
+                budget.spend(0)
                 reason = reason or str(error)
                 continue
             if message is not None:
@@ -127,22 +118,38 @@ def find(
 
 
 def smaller(message: Message, check: Check) -> Message:
-    """Leave out what a message does not need to pass the check, and write small numbers where any number does."""
+    """Leave out what a message does not need to pass the check, and write small numbers if any number does.
+
+    The message stays as large as it is if the budget of the check is used up.
+    """
+    with suppress(UndecidedError):
+        for smaller_message in _smaller(message, check):
+            message = smaller_message
+    return message
+
+
+def _smaller(message: Message, check: Check) -> Iterator[Message]:
+    """Yield messages that pass the check, each smaller than the one before.
+
+    Raises: UndecidedError: the check has no steps left.
+    """
     present = {name: value for name, value in message.items() if value is not None}
     if check(present):
         message = present
+        yield message
     for name in [*message] if len(message) <= _MANY else ():
         less = {one: value for one, value in message.items() if one != name}
         if check(less):
             message = less
+            yield message
     for name, value in message.items():
         if isinstance(value, (int, float)) and not isinstance(value, bool) and len(str(value)) > _LONG:
             for number in _SMALL:
                 less = {**message, name: type(value)(number)}
                 if abs(number) < abs(value) and check(less):
                     message = less
+                    yield message
                     break
-    return message
 
 
 _SMALL = (0, 1, 2, 3, 5, 10, 100, 1000, -1, -2, -3, -5, -10, -100, -1000)
@@ -157,10 +164,10 @@ class _Solver:
         subjects: by key, one of those that have it.
     """
 
-    def __init__(self, check: Check, like: Sequence[Message], work: Work) -> None:
+    def __init__(self, check: Check, like: Sequence[Message], budget: Budget) -> None:
         self.check = check
         self.like = like
-        self.work = work
+        self.budget = budget
         self.subjects: dict[_Key, Node] = {}
         self.keys: dict[int, tuple[Node, _Key]] = {}
 
@@ -196,6 +203,7 @@ class _Solver:
 
         Raises: UndecidedError.
         """
+        self.budget.spend((len(branch.domains) + len(branch.relations) + 2 * len(branch.clauses)) // _COPIED)
         made = _Case(dict(branch.domains), dict(branch.relations), list(branch.clauses))
         if not self.add(made, asserted):
             return None
@@ -227,11 +235,11 @@ class _Solver:
         stack = [*formulas][::-1]
         while stack:
             one = stack.pop()
-            self.work.spend(1)
+            self.budget.spend(OF_LEAF)
             if isinstance(one, Leaf):
                 key, domain = self.domain(branch, one)
                 met = self.meet(domain, one.values)
-                if is_empty(met):
+                if is_empty(met, self.budget):
                     return False
                 branch.domains[key] = met
             elif isinstance(one, Relation):
@@ -248,16 +256,17 @@ class _Solver:
 
     def meet(self, domain: Domain, values: Values) -> Domain:
         if domain.strings.points and values.strings.patterns:
-            self.work.spend(len(domain.strings.points) * len(values.strings.patterns) // _TEXTS)
+            self.budget.spend(len(domain.strings.points) * len(values.strings.patterns) // _TEXTS)
+        self.budget.spend((len(domain.integers) + len(values.integers) + len(domain.strings.others)) // _INTERVALS)
         return meet(domain, values)
 
     def holds(self, branch: _Case, formula: Formula) -> bool | None:
         """Report whether a part of a clause must hold, or cannot; None if both may be."""
-        self.work.spend(1)
+        self.budget.spend(OF_LEAF)
         if isinstance(formula, Leaf):
             _, domain = self.domain(branch, formula)
             met = self.meet(domain, formula.values)
-            return True if met == domain else False if is_empty(met) else None
+            return True if met == domain else False if is_empty(met, self.budget) else None
         if isinstance(formula, Relation):
             pair, outcomes = self.pair(formula)
             known = branch.relations.get(pair)
@@ -286,12 +295,11 @@ class _Solver:
             for (left, right), outcomes in branch.relations.items()
         ]
         # NULL is said: for `x`, `usr.x` would be read, where a dialect takes them for one. `smaller` leaves it out.
-        message = {name: next(some_values(domain)) for name, domain in domains.items()}
+        message = {name: next(some_values(domain, self.budget)) for name, domain in domains.items()}
         if any(type(root) is Computed for root, _ in computed):
-            return try_out(computed, related, domains, message, self.check, self.like, self.work.spend)
+            return try_out(computed, related, domains, message, self.check, self.like, self.budget)
         if computed or related:
-            return solve(domains, computed, related, message, self.check, self.like, self.work.spend)
-        self.work.spend(1)
+            return solve(domains, computed, related, message, self.check, self.like, self.budget)
         if not self.check(message):
             raise unconfirmed()
         return message

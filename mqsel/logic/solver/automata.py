@@ -14,18 +14,16 @@ from heapq import heappop, heappush, nsmallest
 from typing import NamedTuple, cast
 
 from mqsel.logic.sets import Pattern, Texts, has_text, is_like
+from mqsel.logic.solver.budget import Budget, UndecidedError
 
-MAX_STEPS = 20_000  # states of a product: a tenth of a second
-_MAX_MOVES = 20 * MAX_STEPS  # of single automata from one state to the next: half a second, however many there are
+OF_STRING = 100_000  # steps of the search for one string: a quarter of a second
+_OF_STATE = 2  # steps for a state of a product, and one more for each automaton of it
+_LOOKED_AT = 64  # listed strings, and patterns, that are looked at in one step
 
 _SHORT = 30  # characters of patterns of which the shortest text is found
 _FEW = 20  # patterns that are left out
 # Stand where a pattern takes any character: the first that nothing else asks for.
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-
-
-class UndecidedError(Exception):
-    """The work that is allowed did not suffice; says for what."""
 
 
 def unconfirmed() -> UndecidedError:
@@ -150,7 +148,7 @@ def is_string_in(text: str, strings: Strings) -> bool:
     )
 
 
-def some_strings(strings: Strings, most: int) -> list[str]:
+def some_strings(strings: Strings, most: int, budget: Budget) -> list[str]:
     """Return up to *most* strings; fewer only if there are no more.
 
     Raises: UndecidedError.
@@ -159,7 +157,7 @@ def some_strings(strings: Strings, most: int) -> list[str]:
         return nsmallest(most, strings.points, key=lambda one: (len(one), one))
     found: list[str] = []
     while len(found) < most:
-        text = a_string(strings)
+        text = a_string(strings, budget)
         if text is None:
             break
         found.append(text)
@@ -167,19 +165,27 @@ def some_strings(strings: Strings, most: int) -> list[str]:
     return found
 
 
-def a_string(strings: Strings) -> str | None:
+def a_string(strings: Strings, budget: Budget) -> str | None:
     """Return one of *strings*; None if there is none.
 
-    Raises: UndecidedError: that takes more than `MAX_STEPS`.
+    Raises: UndecidedError: that takes more than `OF_STRING`, or than the budget has.
     """
-    found = _found(strings)
-    if isinstance(found, UndecidedError):
-        raise UndecidedError(*found.args)  # one that is remembered would keep every frame that it was raised through
-    return found
+    budget.spend((len(strings.points or ()) + len(strings.others) + len(strings.unlikes)) // _LOOKED_AT)
+    result, steps = _string_and_steps(strings)
+    budget.spend_once(strings, steps)
+    if isinstance(result, UndecidedError):
+        raise UndecidedError(*result.args)  # one that is remembered would keep every frame that it was raised through
+    return result
 
 
 @functools.lru_cache(4096)
-def _found(strings: Strings) -> str | UndecidedError | None:
+def _string_and_steps(strings: Strings) -> tuple[str | UndecidedError | None, int]:
+    budget = Budget(OF_STRING)
+    result = _find_string(strings, budget)
+    return result, budget.steps - budget.left
+
+
+def _find_string(strings: Strings, budget: Budget) -> str | UndecidedError | None:
     if strings.points is not None:
         return min(strings.points, key=lambda one: (len(one), one), default=None)
     if not strings.likes:  # a letter rather than the text without characters, which looks like a mistake
@@ -206,10 +212,10 @@ def _found(strings: Strings) -> str | UndecidedError | None:
                 return text
     groups = [[_automaton(one) for one in likes.patterns] for likes in strings.likes]
     if len(strings.unlikes) > _FEW:  # a text that is found without looking at them is often none of theirs
-        found = _walk(groups, [], strings.others)
+        found = _walk(groups, [], strings.others, budget)
         if found is None or (isinstance(found, str) and is_string_in(found, strings)):
             return found
-    return _walk(groups, [_automaton(one) for one in strings.unlikes], strings.others)
+    return _walk(groups, [_automaton(one) for one in strings.unlikes], strings.others, budget)
 
 
 def _overlaid(pieces: Iterable[tuple[str | None, ...]]) -> list[str | None] | None:
@@ -240,7 +246,7 @@ def _trie(texts: Iterable[str]) -> _Trie:
 
 
 def _walk(
-    groups: list[list[_Automaton]], unlikes: list[_Automaton], others: Iterable[str]
+    groups: list[list[_Automaton]], unlikes: list[_Automaton], others: Iterable[str], budget: Budget
 ) -> str | UndecidedError | None:
     """Find a text that one automaton of each group accepts, none of *unlikes* does, and that is not left out."""
     outside: _Trie = {}
@@ -254,7 +260,7 @@ def _walk(
     seen: set[tuple[object, ...]] = set()
     heap: list[tuple[int, int, str, tuple[int, ...], _Trie]] = [(0, next(number), "", states, _trie(others))]
     automata = [*likes, *unlikes]
-    steps = 0
+    of_state = _OF_STATE + len(automata)
     while heap:
         _, _, text, states, node = heappop(heap)
         if (
@@ -263,14 +269,15 @@ def _walk(
             and not any(state & one.end for state, one in zip(states[len(likes) :], unlikes, strict=True))
         ):
             return text
+        budget.count(len(automata))
         wanted = dict.fromkeys(one for a, state in zip(automata, states, strict=True) for one in a.wanted(state))
         wanted.update(dict.fromkeys(one for one in node if one))
         # One stands for all others: it does what any of them does.
         other = next((one for one in LETTERS if one not in wanted), None) or beyond(wanted)
         for character in (*wanted, other):
-            steps += 1
-            if steps > MAX_STEPS or steps * len(automata) > _MAX_MOVES:
-                return UndecidedError(f"the LIKE patterns have more than {MAX_STEPS:,} ways to combine")
+            budget.count(of_state)
+            if budget.left < 0:
+                return UndecidedError(f"the LIKE patterns have more ways to combine than {budget.steps:,} steps try")
             after = tuple([one.after(state, character) for one, state in zip(automata, states, strict=True)])
             if any(state & one.end & one.runs for state, one in zip(after[len(likes) :], unlikes, strict=True)):
                 continue

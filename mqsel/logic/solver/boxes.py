@@ -22,14 +22,13 @@ from typing import Any, TypeVar
 from mqsel.language.nodes import Conversion, Identifier, Node, walk
 from mqsel.logic.formulas import Compared, Relation
 from mqsel.logic.intervals import AXES, INT32, Result, compute, has_number, hull, overlap, rounded
-from mqsel.logic.solver.automata import UndecidedError, unconfirmed
+from mqsel.logic.solver.automata import unconfirmed
+from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.logic.solver.domains import ANY_PROPERTY, NONE, Domain, meet_texts, nearest, nearest_float, some_values
 from mqsel.values import Float32, Int32
 
 MAX_BOXES = 300  # of one choice of lanes
-_WORK = 4  # of looking at a box, in leaves, for each operand
 
-Spend = Callable[[int], None]
 Check = Callable[[dict[str, Any]], bool]
 
 
@@ -40,7 +39,7 @@ def solve(
     rest: Mapping[str, Any],
     check: Check,
     like: Sequence[Mapping[str, Any]],
-    spend: Spend,
+    budget: Budget,
 ) -> dict[str, Any] | None:
     """Find values for the properties of *computed* and *related*; None if there are none.
 
@@ -50,13 +49,13 @@ def solve(
         rest: the values of other properties.
         check: tells whether a message is an answer.
         like: messages whose values are tried first.
-        spend: counts the work.
+        budget: pays for the work.
 
     Raises: UndecidedError.
     """
     order = _by_completion(computed, related)
+    of_box = _steps_of(computed, related)
     for other in like:
-        spend(1)
         message = {**rest, **{name: other.get(name) for name in order}}
         if check(message):
             return message
@@ -64,7 +63,7 @@ def solve(
     stack: list[tuple[Result, ...]] = [()]
     while stack:
         sides = dict(zip(order, stack.pop(), strict=False))
-        spend(_WORK * (len(computed) + 2 * len(related)))
+        budget.spend(of_box)
         if not _is_possible(sides, computed, related):
             continue
         if len(sides) < len(order):
@@ -72,7 +71,7 @@ def solve(
             stack += [(*sides.values(), one) for one in reversed(below)]
             continue
         try:
-            found = _in_lanes(sides, domains, computed, related, rest, check, spend)
+            found = _in_lanes(sides, domains, computed, related, rest, check, budget)
         except UndecidedError as error:
             undecided = error
             continue
@@ -81,6 +80,12 @@ def solve(
     if undecided is not None:
         raise undecided
     return None
+
+
+def _steps_of(computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]) -> int:
+    """Return how many steps it takes to compute what a box comes to."""
+    roots = [*[root for root, _ in computed], *[side for pair in related for side in pair[:2]]]
+    return sum(4 + 2 * len(walk(root)) for root in roots)
 
 
 def _by_completion(computed: Sequence[tuple[Node, Domain]], related: Sequence[Relation]) -> list[str]:
@@ -135,20 +140,41 @@ def _is_circular(orders: Sequence[tuple[int, int, bool]]) -> bool:
     """Report whether something is less than itself.
 
     Args:
-        orders: of each, what is not greater, what is not less, and whether it is less. Where one is less after a
-            promotion, it is less: rounding keeps the order.
+        orders: of each, what is not greater, what is not less, and whether it is less. What is less after a
+            promotion, is less: rounding keeps the order.
     """
-    for less, greater, is_less in orders:
-        reached = {greater} if is_less else set()
-        waiting = [*reached]
+    above: dict[int, list[int]] = {}
+    below: dict[int, list[int]] = {}
+    for less, greater, _ in orders:
+        above.setdefault(less, []).append(greater)
+        below.setdefault(greater, []).append(less)
+    # Operands are in one circle if each is reached from the other: against the order, from the last that was left.
+    circle: dict[int, int] = {}
+    for first in reversed(_in_the_order_left(above)):
+        waiting = [first]
         while waiting:
             at = waiting.pop()
-            after = {high for low, high, _ in orders if low == at} - reached
-            reached |= after
-            waiting += after
-        if less in reached:
-            return True
-    return False
+            if at not in circle:
+                circle[at] = first
+                waiting += below.get(at, ())
+    return any(is_less and circle[less] == circle[greater] for less, greater, is_less in orders)
+
+
+def _in_the_order_left(above: Mapping[int, list[int]]) -> list[int]:
+    """List operands so that each comes after all that a walk upwards from it reaches first."""
+    left: list[int] = []
+    seen: set[int] = set()
+    for first in above:
+        stack = [(first, False)]
+        while stack:
+            at, is_done = stack.pop()
+            if is_done:
+                left.append(at)
+            elif at not in seen:
+                seen.add(at)
+                stack.append((at, True))
+                stack += [(one, False) for one in above.get(at, ())]
+    return left
 
 
 def _may_be(result: Result, domain: Domain) -> bool:
@@ -205,9 +231,9 @@ def _in_lanes(
     related: Sequence[Relation],
     rest: Mapping[str, Any],
     check: Check,
-    spend: Spend,
+    budget: Budget,
 ) -> dict[str, Any] | None:
-    fixed = _without_numbers(sides, domains, related, spend)
+    fixed = _without_numbers(sides, domains, related, budget)
     if fixed is None:
         return None
     message = {**rest, **{name: None for name, side in sides.items() if side.lane == "null"}, **fixed}
@@ -217,19 +243,20 @@ def _in_lanes(
             return message
         raise unconfirmed()
     # Where the whole is too large to be halved to the end: one number after the other, the rest being small.
-    for box in [whole, *(_line(whole, name) for name in whole if len(whole) > 1)]:
+    of_box = _steps_of(computed, related)
+    for box in itertools.chain([whole], (_line(whole, name) for name in whole if len(whole) > 1)):
         boxes = deque([box])
         for number in range(MAX_BOXES):
             if not boxes:
                 break
             # In turns the latest, which is small and near to zero, and the oldest, which is large.
             part = boxes.popleft() if number % 2 else boxes.pop()
-            spend(_WORK * (len(computed) + 2 * len(related)))
+            budget.spend(of_box)
             if not _is_possible({**sides, **part}, computed, related):
                 continue
             wide = _widest(part)
             for values in itertools.chain(() if number else _small(part), _candidates(part, is_point=wide is None)):
-                spend(1)
+                budget.spend(len(part) // 2)
                 if check({**message, **values}):
                     return {**message, **values}
             if wide is not None:
@@ -251,7 +278,7 @@ def _line(box: Mapping[str, Result], name: str) -> dict[str, Result]:
 
 
 def _without_numbers(
-    sides: Mapping[str, Result], domains: Mapping[str, Domain], related: Sequence[Relation], spend: Spend
+    sides: Mapping[str, Result], domains: Mapping[str, Domain], related: Sequence[Relation], budget: Budget
 ) -> dict[str, Any] | None:
     """Choose texts, truth values and byte strings that are equal, or differ, as is wanted; None if there are none."""
     may_be = {
@@ -275,10 +302,11 @@ def _without_numbers(
         return None
     # Each differs from fewer than all others: of as many values there is one to choose, whatever those are.
     names = [*dict.fromkeys(first.values())]
-    choices = [[*some_values(may_be[name], len(names))] for name in names]
+    budget.spend(len(names) ** 2)
+    choices = [[*some_values(may_be[name], budget, len(names))] for name in names]
     places = [0] if names else []
     while places:
-        spend(1)
+        budget.spend(1 + len(places))
         chosen = [values[place] for values, place in zip(choices, places, strict=False) if place < len(values)]
         if len(chosen) < len(places):  # no choice is left for the last
             places.pop()

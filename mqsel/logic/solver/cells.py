@@ -19,16 +19,17 @@ from mqsel.language.nodes import Identifier, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Any, Formula, Leaf, Relation, all_of, any_of, fold, leaves
 from mqsel.logic.intervals import DOUBLE, FLOAT, INT64, Axis, Intervals
 from mqsel.logic.sets import NOTHING, PROPERTY, Pattern, Values, has_value, outside
-from mqsel.logic.solver import Message, Witness, Work, find, smaller
-from mqsel.logic.solver.automata import LETTERS, UndecidedError, beyond
+from mqsel.logic.solver import Message, Witness, find, smaller
+from mqsel.logic.solver.automata import LETTERS, beyond
 from mqsel.logic.solver.boxes import Check
+from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.logic.solver.domains import ANY_PROPERTY, Domain, is_empty, meet, nearest, nearest_float, some_values
 from mqsel.values import Float32
 
-MAX_WORK = 4_000_000  # formulas and values that are looked at: some ten seconds
 _DEPTH = 400  # properties of one part
 _FEW = 20  # patterns of one property
-_OF_FIND = 4  # what one step of `find` counts here
+_OF_LEAF = 2  # steps for a leaf that is looked at
+_TESTED = 4  # properties of a message that the matchers read in one step
 
 
 class _Cell(NamedTuple):
@@ -43,13 +44,13 @@ class _Cell(NamedTuple):
     inside: int
 
 
-def find_in_cells(formulas: Iterable[Formula], check: Check, *, work: int = MAX_WORK) -> Witness:
+def find_in_cells(formulas: Iterable[Formula], check: Check, budget: Budget) -> Witness:
     """Find a message.
 
     Args:
         formulas: all of them must be true of it.
         check: runs the matchers.
-        work: how much is allowed: formulas and values that are looked at.
+        budget: pays for all of it.
 
     Returns: as `find`.
     """
@@ -57,18 +58,24 @@ def find_in_cells(formulas: Iterable[Formula], check: Check, *, work: int = MAX_
     for one in formulas:
         clauses += one.parts if isinstance(one, All) else (one,)
     try:
-        message = _search(clauses, Work(work), {}, check)
+        message = _search(clauses, budget, {}, check)
     except UndecidedError as error:
         return Witness(None, str(error))
     if message is None:
         return Witness(None)
     if not check(message):
         # Whatever is wrong with the value of one cell is seen by the search that knows no cells.
-        return find(clauses, check, like=[message])
-    return Witness(smaller(message, check))
+        return find(clauses, check, budget.share(), like=[message])
+    of_check = 1 + len(message) // _TESTED
+
+    def passes(smaller_message: Message) -> bool:
+        budget.spend(of_check)
+        return check(smaller_message)
+
+    return Witness(smaller(message, passes))
 
 
-def _search(clauses: Sequence[Formula], work: Work, chosen: Message, check: Check | None) -> Message | None:
+def _search(clauses: Sequence[Formula], budget: Budget, chosen: Message, check: Check | None) -> Message | None:
     """Return a message of which all clauses are true; None if there is none.
 
     Args:
@@ -82,16 +89,17 @@ def _search(clauses: Sequence[Formula], work: Work, chosen: Message, check: Chec
     if len(chosen) > _DEPTH:
         raise UndecidedError(f"more than {_DEPTH} properties")
     message: Message = {}
-    parts = sorted(_apart(clauses, work), key=lambda part: (_computes(part), len(part)))
+    parts = sorted(_apart(clauses, budget), key=lambda part: (_computes(part), len(part)))
     for number, part in enumerate(parts, 1):
-        found = _search_part(part, work, {**chosen, **message}, check if number == len(parts) else None)
+        found = _search_part(part, budget, {**chosen, **message}, check if number == len(parts) else None)
         if found is None:
             return None
         message |= found
     return message
 
 
-def _search_part(clauses: list[Formula], work: Work, chosen: Message, check: Check | None) -> Message | None:
+def _search_part(clauses: list[Formula], budget: Budget, chosen: Message, check: Check | None) -> Message | None:
+    budget.spend(_OF_LEAF * sum(len(leaves(clause)) for clause in clauses))
     mentions: dict[str, dict[Values, int]] = {}
     for clause in clauses:
         for one in leaves(clause):
@@ -102,18 +110,18 @@ def _search_part(clauses: list[Formula], work: Work, chosen: Message, check: Che
     free = [name for name in mentions if name not in computed]
     if not free:
         # Properties that are computed with: by intervals that are halved.
-        own = Work(min(work.left, 50_000))
         found = find(
-            clauses, lambda message: check({**chosen, **message}) if check else computed <= {*message}, work=own
+            clauses,
+            lambda message: check({**chosen, **message}) if check else computed <= {*message},
+            budget.share(),
         )
-        work.spend(_OF_FIND * (own.most - max(own.left, 0)))
         if found.reason:
             raise UndecidedError(found.reason)
         return found.message
     # Patterns last: what is known of other properties leaves few of them.
     patterns = {one: sum(len(values.strings.patterns) for values in mentions[one]) > _FEW for one in free}
     name = max(free, key=lambda one: (not patterns[one], sum(mentions[one].values())))
-    if not all(_may_be(one, clauses, work) for one in free if patterns[one]):
+    if not all(_may_be(one, clauses, budget) for one in free if patterns[one]):
         return None
     sets = [*mentions[name]]
     numbers = {values: number for number, values in enumerate(sets)}
@@ -128,21 +136,21 @@ def _search_part(clauses: list[Formula], work: Work, chosen: Message, check: Che
         else:
             rest.append(clause)
     unsure: UndecidedError | None = None
-    for cell in _cells(sets, [*must], work):
+    for cell in _cells(sets, [*must], budget):
         if isinstance(cell, UndecidedError):
             unsure = cell
             continue
-        work.spend(1 + len(touched) // 8)
+        budget.spend(1 + len(touched) // 8)
         waiting = [clause for clause, quick in touched if not quick & cell.inside]
-        work.spend(len(waiting))
+        budget.spend(len(waiting))
         left = [_given(clause, name, numbers, cell.inside) for clause in waiting]
         if NEVER in left:
             continue
         try:
             remaining = [*[one for one in left if one is not ALWAYS], *rest]
-            found_rest = _search(remaining, work, {**chosen, name: cell.value}, check)
+            found_rest = _search(remaining, budget, {**chosen, name: cell.value}, check)
         except UndecidedError as error:  # another cell may have a message
-            work.spend(0)
+            budget.spend(0)
             unsure = error
             continue
         if found_rest is not None:
@@ -152,15 +160,15 @@ def _search_part(clauses: list[Formula], work: Work, chosen: Message, check: Che
     return None
 
 
-def _may_be(name: str, clauses: Iterable[Formula], work: Work) -> bool:
+def _may_be(name: str, clauses: Iterable[Formula], budget: Budget) -> bool:
     """Report whether a property may have a value in all sets that it must be in: True where that is not decided."""
     domain = ANY_PROPERTY
     for one in clauses:
         if isinstance(one, Leaf) and isinstance(one.subject, Identifier) and one.subject.name == name:
-            work.spend(2)
+            budget.spend(2)
             domain = meet(domain, one.values)
     with suppress(UndecidedError):
-        return not is_empty(domain)
+        return not is_empty(domain, budget)
     return True
 
 
@@ -179,7 +187,7 @@ def _computed(one: Leaf | Relation) -> list[str]:
     return [] if isinstance(one, Leaf) and isinstance(one.subject, Identifier) else _names(one)
 
 
-def _apart(clauses: Sequence[Formula], work: Work) -> list[list[Formula]]:
+def _apart(clauses: Sequence[Formula], budget: Budget) -> list[list[Formula]]:
     """Divide clauses into those that have no property in common."""
     parent: dict[str, str] = {}
 
@@ -190,7 +198,7 @@ def _apart(clauses: Sequence[Formula], work: Work) -> list[list[Formula]]:
 
     firsts = []
     for clause in clauses:
-        work.spend(1)
+        budget.spend(1)
         names = [name for one in leaves(clause) for name in _names(one)]
         for other in names[1:]:
             parent[root(other)] = root(names[0])
@@ -231,7 +239,7 @@ def _given(clause: Formula, name: str, numbers: dict[Values, int], inside: int) 
 # ---- cells -----------------------------------------------------------------------------------------------------------
 
 
-def _cells(sets: Sequence[Values], must: Sequence[Values], work: Work) -> Iterator[_Cell | UndecidedError]:
+def _cells(sets: Sequence[Values], must: Sequence[Values], budget: Budget) -> Iterator[_Cell | UndecidedError]:
     """Yield a value of each cell of a property within all sets that it must be in, simple ones first.
 
     Yields: last an error, if there may be other cells.
@@ -240,11 +248,11 @@ def _cells(sets: Sequence[Values], must: Sequence[Values], work: Work) -> Iterat
     """
     seen: set[int] = set()
     try:
-        for value in _candidates(sets, must, work):
-            work.spend(1 + len(must) // 8)
+        for value in _candidates(sets, must, budget):
+            budget.spend(1 + len(must) // 8)
             if not all(has_value(one, value) for one in must):
                 continue
-            work.spend(1 + len(sets) // 8)
+            budget.spend(1 + len(sets) // 8)
             inside = 0
             for number, values in enumerate(sets):
                 if has_value(values, value):
@@ -253,11 +261,11 @@ def _cells(sets: Sequence[Values], must: Sequence[Values], work: Work) -> Iterat
                 seen.add(inside)
                 yield _Cell(value, inside)
     except UndecidedError as error:
-        work.spend(0)
+        budget.spend(0)
         yield error
 
 
-def _candidates(sets: Sequence[Values], must: Sequence[Values], work: Work) -> Iterator[AnyValue]:
+def _candidates(sets: Sequence[Values], must: Sequence[Values], budget: Budget) -> Iterator[AnyValue]:
     """Yield values of which at least one is in each cell; last the texts of which it takes work to find them.
 
     Raises: UndecidedError.
@@ -277,8 +285,8 @@ def _candidates(sets: Sequence[Values], must: Sequence[Values], work: Work) -> I
     listed: frozenset[bytes] = frozenset().union(*[one.bytes.points for one in sets])  # type: ignore[arg-type]
     yield from sorted(listed)
     other = PROPERTY.bytes._replace(points=listed)
-    yield from some_values(meet(ANY_PROPERTY, NOTHING._replace(bytes=other)))
-    yield from _strings(points, [one for one in sets if one not in must], must, work)
+    yield from some_values(meet(ANY_PROPERTY, NOTHING._replace(bytes=other)), budget)
+    yield from _strings(points, [one for one in sets if one not in must], must, budget)
 
 
 def _plain(patterns: Iterable[Pattern]) -> Iterator[str]:
@@ -304,18 +312,18 @@ def _numbers(many: Iterable[Intervals], axis: Axis, between: Callable[[float, fl
     yield from sorted(found, key=abs)
 
 
-def _strings(points: frozenset[str], sets: Sequence[Values], must: Sequence[Values], work: Work) -> Iterator[str]:
+def _strings(points: frozenset[str], sets: Sequence[Values], must: Sequence[Values], budget: Budget) -> Iterator[str]:
     """Yield texts that are none of some points, one of each cell."""
     part = meet(ANY_PROPERTY, NOTHING._replace(strings=PROPERTY.strings._replace(points=points)))
     for values in must:
         part = meet(part, values)
-    parts: list[Domain] = [] if is_empty(part) else [part]
+    parts: list[Domain] = [] if is_empty(part, budget) else [part]
     count = sum(len(one.strings.patterns) for one in must)
     for patterns in dict.fromkeys(one.strings.patterns for one in sets if one.strings.patterns):
         like = NOTHING._replace(strings=NOTHING.strings._replace(patterns=patterns))
         halves = [meet(part, half) for part in parts for half in (like, outside(like, PROPERTY))]
         count += len(patterns)
-        work.spend((800 + 50 * count) * len(halves))  # of few patterns each takes two milliseconds
-        parts = [one for one in halves if not is_empty(one)]
+        budget.spend((800 + 50 * count) * len(halves))  # of few patterns each takes two milliseconds
+        parts = [one for one in halves if not is_empty(one, budget)]
     for part in parts:
-        yield from some_values(part)
+        yield from some_values(part, budget)

@@ -24,6 +24,7 @@ from mqsel.logic.solver.automata import (
     meet_strings,
     some_strings,
 )
+from mqsel.logic.solver.budget import Budget
 from mqsel.values import Float32
 
 
@@ -96,7 +97,7 @@ def meet_texts(first: Domain, second: Domain) -> Domain:
     )
 
 
-def is_empty(domain: Domain) -> bool:
+def is_empty(domain: Domain, budget: Budget) -> bool:
     """Report whether nothing is left.
 
     Raises: UndecidedError: strings may be.
@@ -107,7 +108,7 @@ def is_empty(domain: Domain) -> bool:
         and domain.floats32 == _NO_FLOATS
         and domain.floats64 == _NO_FLOATS
         and (domain.bytes.negated is False and not domain.bytes.points)
-        and a_string(domain.strings) is None
+        and a_string(domain.strings, budget) is None
     )
 
 
@@ -166,10 +167,12 @@ def _number_values(intervals: Intervals, most: int) -> Iterator[float]:
         yield high
 
 
-def some_values(domain: Domain, most: int = 1) -> Iterator[Any]:
+def some_values(domain: Domain, budget: Budget, most: int = 1) -> Iterator[Any]:
     """Return values of a property, simple ones first: one or more of each lane that has any, None for NULL.
 
     Args:
+        domain: what the property may be.
+        budget: pays for the search of texts.
         most: how many texts, and intervals of numbers, to take of a lane.
 
     Raises: UndecidedError: strings may be.
@@ -181,7 +184,7 @@ def some_values(domain: Domain, most: int = 1) -> Iterator[Any]:
         if number not in seen:
             seen.add(number)
             yield number
-    yield from some_strings(domain.strings, most)
+    yield from some_strings(domain.strings, most, budget)
     yield from [truth for truth in (True, False) if domain.booleans[truth]]
     yield from _some_bytes(domain.bytes, most)
     yield from dict.fromkeys(_number_values(domain.floats64.intervals, most))

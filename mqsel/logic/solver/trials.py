@@ -21,19 +21,21 @@ from mqsel.language.nodes import Computed, Identifier, Node, unparse, walk
 from mqsel.logic.formulas import Relation
 from mqsel.logic.intervals import AXES
 from mqsel.logic.sets import Texts
-from mqsel.logic.solver.automata import ALL_STRINGS, UndecidedError, meet_strings, some_strings, unconfirmed
+from mqsel.logic.solver.automata import ALL_STRINGS, meet_strings, some_strings, unconfirmed
+from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.logic.solver.domains import ANY_PROPERTY, Domain, is_empty, meet, only
 from mqsel.values import Float32, Int8, Int16, Int32, Truth
 
-MAX_TRIES = 40_000  # a fifth of a second
-_TRIES = 4  # for the work of one leaf
+_COMPARED = 8  # groups of properties that are compared in one step
+_NODES = 2  # of tests, that are evaluated in one step
+_SAMPLED = 4_000  # messages of simple values, and of any, if all are too many
+_ALIKE = 8  # strings of one class, for as many properties that are compared with each other
 _SIMPLE = 15  # values that are tried with each other
 _EXACT = 1 << 53
 _PLAIN = 1 << 20  # below it, eighths compare alike in each type of number
 _BITS = {Int8: 8, Int16: 16, Int32: 32, int: 64}
 _ENDS = tuple([end for bits in _BITS.values() for end in (-(1 << bits - 1), (1 << bits - 1) - 1)])
 
-Spend = Callable[[int], None]
 Check = Callable[[dict[str, Any]], bool]
 
 
@@ -57,7 +59,7 @@ def try_out(
     rest: Mapping[str, Any],
     check: Check,
     like: Sequence[Mapping[str, Any]],
-    spend: Spend,
+    budget: Budget,
 ) -> dict[str, Any] | None:
     """Find values for the properties of subjects of which some are computed tests; None if there are none.
 
@@ -66,9 +68,10 @@ def try_out(
     Raises: UndecidedError.
     """
     message = dict(rest)
+    budget.spend((len(computed) + len(related)) ** 2 // _COMPARED)
     groups = _groups(computed, related)
     for group in [one for one in groups if one.is_computed]:
-        found = _chosen(group, domains, like, spend, lambda _: True)
+        found = _chosen(group, domains, like, budget, lambda _: True)
         if found is None:
             return None
         message.update(found)
@@ -77,7 +80,7 @@ def try_out(
         if not check(message):
             raise unconfirmed()
         return message
-    found = _chosen(_joined(others), domains, like, spend, lambda values: check({**message, **values}))
+    found = _chosen(_joined(others), domains, like, budget, lambda values: check({**message, **values}))
     return None if found is None else {**message, **found}
 
 
@@ -103,29 +106,31 @@ def _names(root: Node) -> frozenset[str]:
 
 
 def _chosen(
-    group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping[str, Any]], spend: Spend, check: Check
+    group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping[str, Any]], budget: Budget, check: Check
 ) -> dict[str, Any] | None:
     """Choose values of which the tests of a group are what they must be; None if there are none.
 
     Raises: UndecidedError: none was found, and there may be some.
     """
-    values, are_all = _values(group, domains, like)
+    values, are_all = _values(group, domains, like, budget)
     tests = [
         ([one.name for one in root.identifiers], evaluator(root), domain)
         for root, domain in group.computed
         if isinstance(root, Computed)
     ]
+    of_try = 1 + sum(len(walk(root.expression)) for root, _ in group.computed if isinstance(root, Computed)) // _NODES
     for names, evaluate, domain in [test for test in tests if len({*test[0]}) == 1]:
         name = names[0]
-        spend(len(values[name]) // _TRIES)
+        budget.spend(len(values[name]) * of_try)
         results = [_is_in(domain, evaluate, [one] * len(names)) for one in values[name]]
         are_all = are_all and None not in results
         values[name] = [one for one, result in zip(values[name], results, strict=True) if result]
     tests = [test for test in tests if len({*test[0]}) != 1]
     order = [*values]
-    messages, are_few = _products([values[name] for name in order])
-    for number, chosen in enumerate(messages):
-        spend(number % _TRIES == 0)
+    of_try += len(order) // _NODES
+    messages, are_few = _products([values[name] for name in order], budget.left // 2 // of_try)
+    for chosen in messages:
+        budget.spend(of_try)
         found = dict(zip(order, chosen, strict=True))
         results = [_is_in(domain, evaluate, [found[name] for name in names]) for names, evaluate, domain in tests]
         are_all = are_all and None not in results
@@ -146,15 +151,20 @@ def _is_in(domain: Domain, evaluate: Callable[[Sequence[Any]], Truth], values: S
     return domain.null if truth is Truth.UNKNOWN else domain.error if truth is Truth.ERR else domain.booleans[truth]
 
 
-def _products(choices: Sequence[Sequence[Any]]) -> tuple[Iterable[Sequence[Any]], bool]:
-    """Return one of each choice in all ways, or at random in many; with whether these are all."""
-    count = math.prod(map(len, choices))
-    if count <= MAX_TRIES:
+def _products(choices: Sequence[Sequence[Any]], most: int) -> tuple[Iterable[Sequence[Any]], bool]:
+    """Return one of each choice in all ways, or at random in fewer; with whether these are all.
+
+    Args:
+        choices: what there is to choose from.
+        most: of the ways, that there are steps for.
+    """
+    if math.prod(map(len, choices)) <= most:
         return itertools.product(*choices), True
     random = Random(0)  # noqa: S311 (the same values each time)
-    few = itertools.islice(itertools.product(*[range(min(len(one), _SIMPLE)) for one in choices]), MAX_TRIES // 10)
+    sampled = min(most // 4, _SAMPLED)
+    few = itertools.islice(itertools.product(*[range(min(len(one), _SIMPLE)) for one in choices]), sampled)
     simple = ([one[at] for one, at in zip(choices, places, strict=True)] for places in sorted(few, key=sum))
-    drawn = ([random.choice(values) for values in choices] for _ in range(MAX_TRIES // 10))
+    drawn = ([random.choice(values) for values in choices] for _ in range(sampled))
     return itertools.chain(simple, drawn), False
 
 
@@ -162,7 +172,7 @@ def _products(choices: Sequence[Sequence[Any]]) -> tuple[Iterable[Sequence[Any]]
 
 
 def _values(
-    group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping[str, Any]]
+    group: _Group, domains: Mapping[str, Domain], like: Sequence[Mapping[str, Any]], budget: Budget
 ) -> tuple[dict[str, list[Any]], bool]:
     """Return values of each property of a group, simple ones first, with whether each class has one."""
     own = {name: domains.get(name, ANY_PROPERTY) for name in sorted(group.names)}
@@ -173,18 +183,27 @@ def _values(
     ends = {sign * end for one in own.values() for end in _ends(one) for sign in (1, -1)}  # a test may have a sign
     is_known = clues.is_known and _are_apart(clues.numbers, ends, len(own))
     clues = clues._replace(numbers={*clues.numbers, *ends}, is_known=is_known or (clues.is_constant and not own))
-    strings, is_whole = _strings([*own.values()], clues)
+    constants = len(clues.numbers) + len(clues.texts) + len(clues.patterns)
+    budget.spend(_OF_CONSTANT * constants)
+    strings, is_whole = _strings([*own.values()], clues, budget)
     numbers = _numbers(clues.numbers, are_many=len(own) < 2)
     encoded = [text.encode() for text in strings if text.isascii()]
     bytes_ = [*_BYTES, *[one for domain in own.values() for one in domain.bytes.points]]
     common = [*numbers, *strings, True, False, *encoded, *bytes_]
+    shared = {(type(one), repr(one)): one for one in common}
+    budget.spend(_OF_VALUE * len(shared) * len(own))
+    sets = [(one, only(one)) for one in shared.values()]
     found: dict[str, list[Any]] = {}
     for name, domain in own.items():
-        unique = {(type(one), repr(one)): one for one in (None, *[other.get(name) for other in like], *common)}
-        found[name] = [one for one in unique.values() if not is_empty(meet(domain, only(one)))]
+        special = {(type(one), repr(one)): one for one in (None, *[message.get(name) for message in like])}
+        tried = itertools.chain([(one, only(one)) for one in special.values()], sets)
+        fitting = (one for one, values in tried if not is_empty(meet(domain, values), budget))
+        found[name] = [*{(type(one), repr(one)): one for one in fitting}.values()]
     return found, clues.is_known and is_whole
 
 
+_OF_CONSTANT = 60  # steps for a constant, of which numbers of each type are made
+_OF_VALUE = 2  # steps for a value of one property
 _BYTES = (b"\x00", b"\x01", b"\xff")
 
 
@@ -262,30 +281,34 @@ def _numbers(constants: Iterable[float], *, are_many: bool) -> Iterator[float]:
 # ---- texts -----------------------------------------------------------------------------------------------------------
 
 
-def _strings(domains: Sequence[Domain], clues: Clues) -> tuple[list[str], bool]:
+def _strings(domains: Sequence[Domain], clues: Clues, budget: Budget) -> tuple[list[str], bool]:
     """Return strings of properties, with whether each class has as many as there are properties."""
+    alike = min(len(domains), _ALIKE)
     texts = [*dict.fromkeys(clues.texts)]
     found = [*texts]
     are_special = clues.orders_texts or clues.parts_lines or clues.counts_bytes or clues.reads_texts
     with_patterns = sum(bool(one.strings.likes or one.strings.unlikes) for one in domains)
-    is_whole = len(texts) <= _TEXTS and with_patterns < 2 and not (with_patterns and are_special)
+    is_whole = (
+        alike == len(domains) and len(texts) <= _TEXTS and with_patterns < 2 and not (with_patterns and are_special)
+    )
     # Byte strings match patterns, too, in some products: those of a property may be others than its strings.
-    for strings in [*[domain.strings for domain in domains], ALL_STRINGS]:
+    for strings in dict.fromkeys([*[domain.strings for domain in domains], ALL_STRINGS]):
         ways = [meet_strings(strings, Texts(frozenset(texts), frozenset(), negated=True))]
         for pattern in clues.patterns:
             sides = [Texts(frozenset(), frozenset((pattern,)), negated) for negated in (False, True)]
             ways = [meet_strings(one, side) for one in ways for side in sides]
         for way in ways:
             try:
-                found += some_strings(way, len(domains))
+                found += some_strings(way, alike, budget)
             except UndecidedError:
+                budget.spend(0)
                 is_whole = False
     if clues.parts_lines:
         broken = (text[:at] + "\n" + text[at:] for text in found if len(text) < _TEXTS for at in range(len(text) + 1))
-        found += ["\n" * count for count in range(1, len(domains) + 2)] + [*broken]
+        found += ["\n" * count for count in range(1, alike + 2)] + [*broken]
     if clues.orders_texts:
         is_whole = is_whole and not any("\0" in text for text in texts)
-        found += [text + "\0" * count for text in ("", *texts) for count in range(len(domains) + 1)]
+        found += [text + "\0" * count for text in ("", *texts) for count in range(alike + 1)]
     if clues.reads_texts:
         is_whole = is_whole and sum(number_in(text) is not None for text in texts) < 2
         numbers = _numbers(clues.numbers, are_many=False)
