@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from mqsel.errors import Span
 from mqsel.inventory.camel import destination_of, of_uri
 from mqsel.inventory.entries import EXPRESSION, PLACEHOLDERS, Entry, Source
 from mqsel.inventory.kinds import KINDS
@@ -68,16 +69,18 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
             yield entry
         errors += errors_of(root)
     # Bicep grows faster than its grammar, and of a template the grammar sees a part.
-    if grammar == "bicep" or is_template(source):
-        places.sort()
-        errors = [error for error in errors if _is_lost(source, error, places)]
+    places.sort()
+    if grammar == "bicep":
+        errors = [error for error in errors if _is_lost(source, (error.start_byte, error.end_byte), places)]
+    elif is_template(source) and not _is_lost(source, (0, len(source.content)), places):
+        errors = []
     for error in errors[:1]:
         yield source.damage(kind, error.start_byte, f"damaged {_SPOKEN[grammar]}: what else there is was read")
 
 
-def _is_lost(source: Source, error: Node, places: list[int]) -> bool:
-    """Report whether a selector may stand in a damaged place, besides those that were read there."""
-    start, stop = error.start_byte, error.end_byte
+def _is_lost(source: Source, span: Span, places: list[int]) -> bool:
+    """Report whether a selector may stand in a part of a file, besides those that were read there."""
+    start, stop = span
     return len(_FILTERS.findall(source.content, start, stop)) > bisect_left(places, stop) - bisect_left(places, start)
 
 

@@ -78,7 +78,7 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
     language = kind if kind in QUERIES else "java"
     root = tree_of(source, language)
     file = SourceFile(source, root, language, _CALLS)
-    lost = _read_damaged(file, errors_of(root))
+    lost = _read_damaged(file) if errors_of(root) else -1
     found = [*_of_annotations(file), *_of_calls(file)]
     if re.search(r"[?&](?:messageS|s)elector=", source.content):
         end = 0
@@ -107,34 +107,40 @@ _LONGEST = 10_000  # characters of a call
 _MOST = 200  # calls that are read alone, in one file
 
 
-def _read_damaged(file: SourceFile, errors: list[Node]) -> int:
-    """Read each call and annotation that stands where the grammar does not know the file, as a file of its own.
+def _read_damaged(file: SourceFile) -> int:
+    """Read each call and annotation that the grammar does not see in a damaged file, as a file of its own.
 
     Groovy in the grammar of Java, a later version of a language, and a mistake are alike: what is around a call is
     damaged, and the call itself is not.
 
     Returns: where a call stands of which the selector may be lost; -1 if there is none.
     """
-    content, tried = file.source.content, 0
-    for node in errors:
-        begin: int = node.start_byte
-        at = begin
-        while match := _LOST.search(content, at, node.end_byte):
-            at = match.end()
-            if "comment" in file.root.descendant_for_byte_range(match.start(), match.start()).type:
-                continue
-            if content[at : at + 1] != "(":  # a name alone, or an import
-                continue
-            stop, tried = _end_of_call(content, at), tried + 1
-            start = match.start() - (content[match.start() - 1 : match.start()] == "@")
-            if stop < 0 or tried > _MOST:
-                return begin
-            call = SourceFile(file.source, tree_of(file.source, file.language, (start, stop)), file.language, _CALLS)
-            if not call.calls and not call.annotations and re.search("[\"']", content[start:stop]):
-                return begin
-            file.add(call)
-            at = stop
+    content, at, tried = file.source.content, 0, 0
+    known = {node.start_byte for _, node in [*file.calls, *file.annotations, *_nested(file)]}
+    while match := _LOST.search(content, at):
+        at = match.end()
+        is_call = (
+            content[at : at + 1] == "(" and _DEFINED.search(content, max(0, match.start() - 20), match.start()) is None
+        )
+        if not is_call or at in known:
+            continue
+        around = file.root.descendant_for_byte_range(match.start(), match.start())
+        # A string of many lines may be one that lacks its end.
+        if "comment" in around.type or ("string" in around.type and "\n" not in file.said(around)):
+            continue
+        stop, tried = _end_of_call(content, at), tried + 1
+        start = match.start() - (content[match.start() - 1 : match.start()] == "@")
+        if stop < 0 or tried > _MOST:
+            return match.start()
+        call = SourceFile(file.source, tree_of(file.source, file.language, (start, stop)), file.language, _CALLS)
+        if not call.calls and not call.annotations and re.search("[\"']", content[start:stop]):
+            return match.start()
+        file.add(call)
+        at = stop
     return -1
+
+
+_DEFINED = re.compile(r"\b(?:fun|def)\s+\Z")
 
 
 def _end_of_call(content: str, at: int) -> int:

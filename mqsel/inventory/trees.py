@@ -35,7 +35,8 @@ _ARROW = re.compile(r"[ \t][⇒←]|[⇒←][ \t]?")
 _ASCII = {"⇒": "=>", "←": "<-"}
 # Actions of templates of Helm, Jinja and others, in languages that have none of their own in such brackets.
 _TEMPLATED = ("yaml", "json")
-_ACTIONS = (("{{", "}}"), ("{%", "%}"))
+_ACTIONS = (("{{", "}}"), ("{%", "%}"), ("{#", "#}"), ("<%", "%>"))
+_COMMENT = re.compile(r"-?\s?/\*")  # behind ``{{``: it may have actions within it
 _WIDEST = 10_000  # nodes in a damaged place
 _SLICE = 1 << 16  # bytes that the parser takes at once
 # Seconds of a file, and of each byte of it, after which it is given up. Undamaged ones take at most a tenth of that;
@@ -142,8 +143,12 @@ def _without_actions(content: str) -> str:
     """
     for begin, end in _ACTIONS:
         pieces, at = [], 0
-        while (start := content.find(begin, at)) >= 0 and (stop := content.find(end, start)) >= 0:
-            stop += len(end)
+        while (start := content.find(begin, at)) >= 0:
+            is_comment = begin == "{{" and _COMMENT.match(content, start + len(begin))
+            inside = content.find("*/", start) if is_comment else start
+            stop = content.find(end, inside) + len(end)
+            if inside < 0 or stop < len(end):
+                break
             pieces += [content[at:start], _FILLED.sub("\0", content[start:stop])]
             at = stop
         content = "".join([*pieces, content[at:]])

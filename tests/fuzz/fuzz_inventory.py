@@ -27,7 +27,7 @@ NAMES = sorted(
     {*(path.name for path in FILES), "Makefile", "a.sel", "a.gz", "a.tpl", "a.dtd", "a.toml", "routes.xml", "a"}
 )
 PIECES = [
-    *"{{ }} {% %} {{- -}} ⇒ ← → .. ..< ''' \"\"\" ' \" ` ( ) { } [ ] < > </a> <!-- --> <![CDATA[ ]]> \\ & &lt; ${".split(),
+    *"{{ }} {% %} {{- -}} ⇒ ← → .. ..< ''' \"\"\" ' \" ` ( ) { } [ ] < > </a> <!-- --> <![CDATA[ \\ & &lt; ${".split(),
     *"# // /* */ ; , : = == => -> @ ? | - + \0 \ufeff é 𝄞 \t \r \n".split(" "),
     *("\n", "\n  ", "\n- ", "\n\n", "\n---\n", "selector", "selector: a = 1", 'selector="a = 1"', "PASSWORD=s3cret\n"),
     *('createConsumer(q, "a = 1")', "createConsumer(", '@JmsListener(selector = "a = 1")', "import javax.jms.*;\n"),

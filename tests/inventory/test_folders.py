@@ -410,3 +410,18 @@ def test_one_file_is_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert [tuple(place) for place in files_of(paths)] == [("./p.txt", True)]
     assert cli.main(["lint", "--fix", "--as", "keyed", *paths]) == 0
     assert (tmp_path / "sub" / "p.txt").read_text(encoding="utf-8") == "k1\tcolor = 1\n"
+
+
+def test_utf_16_that_ends_within_a_character(tmp_path: Path) -> None:
+    """Half a character at the end of a file hides no selector, and is no exception."""
+    path = tmp_path / "a.mqsc"
+    path.write_bytes("DEFINE SUB(A) SELECTOR('a = 1')\n".encode("utf-16") + b"\0")
+    assert [one.selector for one in read(path)] == ["a = 1"]
+
+
+@pytest.mark.parametrize("statement", ["a[-1..0]", "1..10", "x =~ /'a/", "x?.y", "def s = '''it''s'''", "a <=> b"])
+def test_calls_are_read_wherever_the_damage_is(statement: str, tmp_path: Path) -> None:
+    """What Java's grammar does not know in Groovy hides no call around it."""
+    path = tmp_path / "a.groovy"
+    path.write_text(f'import javax.jms.Session\n{statement}\nsession.createConsumer(q, "a = 1")\n', encoding="utf-8")
+    assert [one.selector for one in read(path)] == ["a = 1"]
