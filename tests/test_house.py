@@ -88,7 +88,7 @@ def test_two_writers() -> None:
             continue
         text = path.read_text(encoding="utf-8")
         if _WRITES.search(_NO_WRITES.sub("", text)):
-            found.add("spark" if _module(path).startswith("spark.") else _module(path))
+            found.add("spark" if module_of(path).startswith("spark.") else module_of(path))
 
     assert found == {*WRITERS}
 
