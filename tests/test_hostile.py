@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,47 @@ def test_hostile_arguments(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
                 assert str(error)
             except Exception as error:
                 raise AssertionError(f"{parameter}={what}: {error!r}") from error
+
+
+# Texts that are deep, long, or at the edge of a number, a time, a pattern or Unicode.
+TEXTS = (
+    *(
+        "a = '\ud800'",
+        "\ud800 = 1",
+        "a LIKE '\ud800%'",
+        "a LIKE 'x' ESCAPE '\ud83d'",
+        "a = \x00",
+        "\ufeffa = 1",
+        "\u0130 = 1",
+    ),
+    *("a = 1e999", "a = 1e" + "9" * 400, "a = " + "9" * 5000, "a = 0x" + "f" * 4400, "a > 0." + "1" * 5000 + "e5"),
+    *("(" * 3000 + "a=1" + ")" * 3000, "NOT " * 5000 + "a", "-" * 3000 + "1 = a", "a = 1 AND " * 2000 + "b"),
+    *("a LIKE '%a" + "%a" * 200 + "'", "a REGEXP '('", "xpath(a) = '['", "a = X'zz'", "a = 08", "a = 0b2", "a IN ()"),
+    *("JMSTimestamp > 1e300", "JMSPriority = 1e5", "a < TIMESTAMP '0000-00-00 00:00:00'", "DATE '9999-99-99' < a"),
+    *(
+        "a = 1/0",
+        "1 % 0 = a",
+        "SUBSTRING(a, -5, 999999999999999999999) = 'x'",
+        "a*9223372036854775807*2 > 1",
+        '"a\nb" = 1',
+    ),
+)
+ASKED: dict[str, Callable[[str, str], object]] = {
+    "lint": lambda text, dialect: mqsel.lint(text, dialect=dialect),
+    "migrate": lambda text, dialect: mqsel.migrate(text, source=dialect, target="ARTEMIS"),
+    "difference": lambda text, dialect: mqsel.difference(text, dialect, "JMS"),
+    "set": lambda text, dialect: mqsel.SelectorSet({"k": text}, dialect=dialect),
+    "explain": lambda text, dialect: mqsel.compile(text, dialect=dialect).explain({"a": "\ud800", "b": 1e308}).text(),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("dialect", ["IBM_MQ", "AZURE_SERVICE_BUS"])
+def test_hostile_texts(asked: str, dialect: str) -> None:
+    """Of any text a public function has an answer or an error of ours."""
+    for text in TEXTS:
+        with suppress(mqsel.MqselError):
+            ASKED[asked](text, dialect)
 
 
 def test_a_set_named_in_bytes(tmp_path: Path) -> None:

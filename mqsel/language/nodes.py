@@ -465,6 +465,8 @@ def written_name(name: str, dialect: Dialect | None = None) -> str:
         name = name.replace("[", "[[")
     elif _scope_of(name, dialect):
         scope, name = _scope_of(name, dialect) + ".", name.partition(".")[2]
+    if dialect.quoted_names == "both" and min(name, default=" ") < " ":  # brackets hold no control characters
+        return scope + written_name(name)
     return f"{scope}[{name.replace(']', ']]')}]"
 
 

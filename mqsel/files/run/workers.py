@@ -360,13 +360,16 @@ def work() -> None:
     """Do the tasks that come by stdin, until there are no more; records go to stdout. Does not return."""
     source, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no record
-    # The process that asked has gone: there is nobody to report to.
-    with suppress(EOFError, OSError, pickle.UnpicklingError):
+    # After an end of the pipe the process that asked has gone: nobody hears a report. That process reports exit code 1.
+    try:
         run = pickle.load(source)  # noqa: S301 (from who started this process)
         while True:
             ask, task = pickle.load(source)  # noqa: S301 (likewise)
             _give(out, run, ask, task)
-    os._exit(0)
+    except MemoryError:
+        os._exit(1)
+    except (EOFError, OSError, pickle.UnpicklingError):
+        os._exit(0)
 
 
 def _give(out: IO[bytes], run: JobRun, ask: Ask, task: Task) -> None:
