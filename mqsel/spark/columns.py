@@ -342,8 +342,8 @@ class PropertySources:
         rules: of names, see `mqsel.names.spellings`.
 
     Attributes:
-        warnings: sentences about properties that no row has, and about `hidden`.
-        hidden: by name, those about a column of this name where the property is read from the members of a layout.
+        warnings: sentences about properties that no row has.
+        hidden: by name, sentences about a column of this name where the property is read from the members of a layout.
         spelled: how the rows spell the names of those sources that they have.
     """
 
@@ -389,7 +389,7 @@ class PropertySources:
             if holder is None:
                 path = ".".join((*self._layout.within, *members.path))
                 raise wordings.no_column(name, path, self._near(path))
-            is_hidden = self._note_hidden(name, spelled, members)
+            is_hidden = declared is None and self._note_hidden(name, spelled, members)
             own = self._spelling(holder, spelled[0])
             found = self._step(holder, own)
             if found is None:
@@ -422,7 +422,6 @@ class PropertySources:
             f"'{name}' is read from '{holder}', as {within[2:]} says, not from the column '{path}'; "
             f"if that is meant: layout({{'{name}': '{path}'}}{within})"
         )
-        self.warnings.append(self.hidden[name])
         return True
 
     def names(self) -> tuple[list[str], str]:

@@ -638,10 +638,15 @@ class _Translator:
             return self.numbers(operator, left, right)._replace(err=err)
         if operator in ("=", "<>") and left.type == right.type and left.type in ("string", "boolean", "bytes"):
             for one, beside in ((left, right), (right, left)):
-                if isinstance(one.literal, str):
+                if isinstance(one.literal, str) and (beside.steps is not None or not is_writable(one.literal)):
                     return Condition(_listed(beside, [one.literal], negated=operator == "<>"), err)
-            if left.type == "string":  # two texts that differ may be one when read
-                left, right = (one._replace(sql=_readable(one.sql, _REPLACEMENT)) for one in (left, right))
+            if left.type == "string":
+                # Two texts that differ may be one when read.
+                said = [one.literal for one in (left, right) if isinstance(one.literal, str)] or [_REPLACEMENT]
+                texts = [one.sql if one.literal is not None else _readable(one.sql, *said) for one in (left, right)]
+                pairs = ((left, right), (right, left)) if operator == "=" else ()
+                asked = [_asked(one, [other.sql]) for one, other in pairs if other.literal is not None]
+                return Condition(both(*asked, f"{_at(texts[0], _PRIMARY)} {operator} {_at(texts[1], _PRIMARY)}"), err)
             return Condition(f"{_at(left.sql, _PRIMARY)} {operator} {_at(right.sql, _PRIMARY)}", err)
         return _mismatch(other, left, right, err=err)
 

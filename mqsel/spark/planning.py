@@ -232,7 +232,9 @@ def plan(
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
     mismatched, unread = first_look([whole], rows, held, sources)
     _check_names(rows, held, whole, {name for name in sources if sources[name].type == "null"} | mismatched.keys())
-    said = (*found.warnings, *mismatched.values(), *unread, *date_surprises(whole, sources).values())
+    hidden = found.hidden
+    mismatches = [f"{text}; {hidden.pop(name)}" if name in hidden else text for name, text in mismatched.items()]
+    said = (*found.warnings, *hidden.values(), *mismatches, *unread, *date_surprises(whole, sources).values())
     native, rest, why = _divided(whole, sources, strategy)
     if rest is not None:
         if strategy == "native":
@@ -697,5 +699,5 @@ def properties(
         if not source.type:
             raise wordings.undeclared(name)
         made.append(F.expr(source.sql).alias(name))
-    warn(found.warnings)
+    warn((*found.warnings, *found.hidden.values()))
     return made
