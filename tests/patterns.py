@@ -13,12 +13,13 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 try:
-    from re import _constants as codes, _parser as parser
+    from re import _constants as codes
+    from re import _parser as parser
 except ImportError:  # before Python 3.11
     import sre_constants as codes
     import sre_parse as parser
@@ -33,8 +34,8 @@ class Use(NamedTuple):
     Attributes:
         where: module and line, or the module whose import compiles it.
         pattern, flags: as `re.compile` takes them.
-        ways: the methods by which it is applied. `match` tries one place of a text, `fullmatch` may fail at the end of a
-            text where others have matched, any other method tries every place.
+        ways: the methods by which it is applied. `match` tries one place of a text, `fullmatch` may fail at its end, and
+            any other method tries every place.
     """
 
     where: str
@@ -136,7 +137,7 @@ def written() -> tuple[list[Use], list[str]]:
             flags = [*[word.value for word in node.keywords if word.arg == "flags"], *node.args[place : place + 1]]
             try:
                 pattern, flag = [
-                    eval(compile(ast.Expression(part), name, "eval"), scope)  # noqa: S307 (the package's own)
+                    eval(compile(ast.Expression(part), name, "eval"), scope)
                     for part in (node.args[0], *(flags or [ast.Constant(0, lineno=1, col_offset=0)]))
                 ]
             except NameError:
@@ -227,6 +228,7 @@ class Automaton:
         whole = (lambda _, after: after == "",) if "fullmatch" in use.ways else ()
         self._join(ends, 1, whole)
         self.alphabet = self._classes()
+        self.has_checks = any(checks for edges in self.edges.values() for place, checks in edges if place != 1)
 
     def _classes(self) -> list[str]:
         """Return one character of each class that no place and no look distinguishes."""
@@ -395,9 +397,8 @@ def ambiguity(use: Use) -> tuple[str, str] | None:
     for first, second in product(loops, repeat=2):
         if second not in reach[first] or second == 0:
             continue
-        for last in automaton.alphabet:
-            if last not in automaton.takes[first] or last not in automaton.takes[second]:
-                continue
+        shared = [one for one in automaton.alphabet if one in automaton.takes[first] & automaton.takes[second]]
+        for last in shared if automaton.has_checks else [""][: len(shared)]:
             for word in _shared(automaton, reach, (first, second), last):
                 if not _is_certain(automaton, certain, (first, second), word):
                     return _way(automaton, first), word
@@ -446,10 +447,11 @@ def _shared(automaton: Automaton, reach: dict[int, set[int]], loops: tuple[int, 
                 )
             ):
                 parted = differs or after[0] != after[1]
-                if after == goals and parted and character == end:
+                if after == goals and parted and end in ("", character):
                     yield word + character
-                if (after, character, parted) not in seen:
-                    seen.add((after, character, parted))
+                state = (after, character if end else "", parted)
+                if state not in seen:
+                    seen.add(state)
                     todo.append((after, character, parted, word + character))
 
 
@@ -558,7 +560,8 @@ def main(size: int) -> None:
         found = use.where not in EXCUSED and (attack(applied, size, _MOST) if size else ambiguity(applied))
         if found:
             print(f"{use.where}: {use.pattern!r}: repeat {found!r}")
-    print(*sorted(set(unknown)), sep="\n")
+    for place in sorted(set(unknown)):
+        print(f"only a call knows {place}")
 
 
 if __name__ == "__main__":

@@ -102,7 +102,8 @@ _JAVA_APPROXIMATE = (
 
 
 _EXPONENT = "[eE][+-]?[0-9]+"
-_DECIMAL = rf"(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:{_EXPONENT})?|[0-9]+{_EXPONENT}"
+# Where it does not begin at the first digit it does not begin at a later one: each of many zeros may be a number.
+_DECIMAL = rf"(?:(?<![0-9])[0-9]+\.[0-9]*|\.[0-9]+)(?:{_EXPONENT})?|(?<![0-9])[0-9]+{_EXPONENT}"
 _NEVER = "(?!)"
 
 
