@@ -34,7 +34,7 @@ class Use(NamedTuple):
     Attributes:
         where: module and line, or the module whose import compiles it.
         pattern, flags: as `re.compile` takes them.
-        ways: the methods by which it is applied. `match` tries one place of a text, `fullmatch` may fail at its end, and
+        ways: the methods by which it is applied. `match` tries one place of a text, `fullmatch` may fail at its end;
             any other method tries every place.
     """
 
