@@ -409,21 +409,21 @@ _EPOCH = dt.date(1970, 1, 1).toordinal()
 
 def _listed(value: _Value, choices: Iterable[str], *, negated: bool) -> str:
     """Write whether a string is one of some texts. What is read from a date is compared with dates as a date."""
-    steps, dates, others = value.steps, [], []
+    steps, dates, plain = value.steps, [], []
     for choice in dict.fromkeys(choices):
         days = None if steps is None else days_of(choice)
         if steps is not None and days is not None:
             dates.append(steps.constant(days))
         elif is_writable(choice):
-            others.append(choice)
-    made = [_one_of(steps.sql, dates, negated=negated)] if steps is not None and dates else []
-    if others:
-        texts = [text_literal(choice) for choice in others]
-        made.append(_one_of(_readable(value.sql, *others), texts, negated=negated))
-        made[-1] = made[-1] if negated else both(_asked(value, texts), made[-1])
-    if not made:
+            plain.append(choice)
+    conditions = [_one_of(steps.sql, dates, negated=negated)] if steps is not None and dates else []
+    if plain:
+        texts = [text_literal(choice) for choice in plain]
+        conditions.append(_one_of(_readable(value.sql, *plain), texts, negated=negated))
+        conditions[-1] = conditions[-1] if negated else both(_asked(value, texts), conditions[-1])
+    if not conditions:
         return _settled("true" if negated else "false", value)
-    return both(*made) if negated else _either(*made)
+    return both(*conditions) if negated else _either(*conditions)
 
 
 def _one_of(column: str, constants: Sequence[str], *, negated: bool) -> str:

@@ -202,9 +202,9 @@ def rows(
         )
     if not hasattr(frame, "_jdf"):
         raise MqselError("Spark Connect has no RDDs", hint="use frame.filter(mqsel.spark.column(selector, frame))")
-    made = plan(selector, frame, properties=properties, types=types, dialect=dialect, now=now)
-    warn(made.warnings)
-    return frame.filter(made.column()).rdd
+    planned = plan(selector, frame, properties=properties, types=types, dialect=dialect, now=now)
+    warn(planned.warnings)
+    return frame.filter(planned.column()).rdd
 
 
 def plan(
@@ -390,7 +390,7 @@ def surprises(
 
 def date_surprises(selector: Selector, sources: Mapping[str, PropertySource]) -> dict[str, str]:
     """Find the dates, read as texts, that are compared with what no date is, or so that readers skip no rows."""
-    found: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for node in selector.order:
         match node:
             case Like(identifier=Identifier(name)):
@@ -407,12 +407,14 @@ def date_surprises(selector: Selector, sources: Mapping[str, PropertySource]) ->
         if sources[name].type != "string" or sources[name].steps is None:
             continue
         wrong = next((text for text in texts if isinstance(text, str) and not is_date(text)), None)
-        said = f"'{name}' is a date, as a text such as '2026-01-31': "
+        beginning = f"'{name}' is a date, as a text such as '2026-01-31': "
         if wrong is not None:
-            found[name] = f"{said}it never is {quoted(wrong)}; write such a text"
+            sentences[name] = f"{beginning}it never is {quoted(wrong)}; write such a text"
         elif isinstance(node, Like):
-            found[name] = f"{said}LIKE reads every row; list days by IN, or declare types={{'{name}': 'int64'}}"
-    return found
+            sentences[name] = (
+                f"{beginning}LIKE reads every row; list days by IN, or declare types={{'{name}': 'int64'}}"
+            )
+    return sentences
 
 
 FirstValues = list[tuple[str, bool]]  # texts, each with whether it could be read
