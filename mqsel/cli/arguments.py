@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqsel.cli.configuration import configured
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, quoted, shortened
+from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.files.framings import FORMATS, FRAMINGS
 from mqsel.files.opening import is_queue, nameable, unfolded
 from mqsel.formats.jsonl import object_from_json
@@ -326,6 +327,25 @@ def add_errors(made: argparse.ArgumentParser, what: str) -> None:
     )
 
 
+def _size(text: str) -> int:
+    """Read a size: bytes, or a number with k, M or G."""
+    found = re.fullmatch(r"([0-9]{1,12})([kMG]?)", text)
+    if found is None or not int(found[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: write bytes, or a number such as 64k, 200M or 1G")
+    return min(int(found[1]) << {"": 0, "k": 10, "M": 20, "G": 30}[found[2]], sys.maxsize >> 1)
+
+
+def add_max_size(made: argparse.ArgumentParser, what: str) -> None:
+    """Add the option for the greatest size of *what* is read at once, in bytes."""
+    made.add_argument(
+        "--max-size",
+        type=_size,
+        default=MAX_MESSAGE,
+        metavar="SIZE",
+        help=f"the greatest size of {what}, in bytes or with k, M or G; default 100M",
+    )
+
+
 def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
     """Add the options for how files are read."""
     made.add_argument("--format", choices=tuple(formats), metavar="NAME", help="what the files hold; see below")
@@ -337,3 +357,4 @@ def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
         metavar="NAME=TYPE",
         help="the type of a property, for records without types; a text of another type is NULL, and counted",
     )
+    add_max_size(made, "a line of JSON")

@@ -159,7 +159,7 @@ def _label(node: Node) -> str:
 
 def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
     """Explain a message: the argument itself, or what it names."""
-    found = _find(arguments.message, arguments.format, arguments.nth)
+    found = _find(arguments)
     try:
         return judged(matcher, found, dict(types_of(arguments)))
     except (DecodeError, PropertyTypeError) as error:
@@ -175,11 +175,12 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
         raise
 
 
-def _find(argument: str, wanted: str | None, nth: int | None) -> FoundMessage:
+def _find(arguments: argparse.Namespace) -> FoundMessage:
     """Find the message that an argument is, or names.
 
     Raises: MqselError: there is none.
     """
+    argument, wanted, nth = arguments.message, arguments.format, arguments.nth
     if argument.lstrip()[:1] in _OPENING:
         return _reported("MESSAGE", wanted, alone(argument.encode("utf-8", "surrogatepass"), wanted))
     name, place = argument.removeprefix("@"), None
@@ -193,7 +194,7 @@ def _find(argument: str, wanted: str | None, nth: int | None) -> FoundMessage:
     if place is not None and nth is not None:
         raise MqselError(f"{shortened(argument)} names a message, and --nth another: expected one of them")
     try:
-        return _reported(name, wanted, find_message(name, wanted, place, nth))
+        return _reported(name, wanted, find_message(name, wanted, place, nth, arguments.max_size))
     except FileError as error:
         raise MqselError(f"{shown(name)}: {why(error)}") from error
 

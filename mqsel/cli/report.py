@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from mqsel._interrupt import held, undone
 from mqsel.cli.arguments import KEYED, holds_selectors
 from mqsel.errors import MqselError, cut, visible
-from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like, place_of, shown
+from mqsel.files.framings import CSV, FORMATS, looks_like, place_of, shown
 from mqsel.files.run.tasks import Advance, Begun
 from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Kept, Tally
 from mqsel.formats.envelopes import PLAIN
@@ -150,14 +150,12 @@ def seeming(start: bytes, kind: str) -> tuple[str, str]:
 def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int) -> bool:
     """Report whether nothing of the input could be read; if so, print what it looks like, where that shows.
 
-    A line of a JSON array may be an object by chance: it does not count as a message.
-
     Args:
         first: the name of the first file, the format it was read as, and its first bytes.
     """
     name, kind, start = first or ("", "json", b"")
     found, advice = seeming(start, kind)
-    unread = skipped == messages or (skipped > 0 and found == ARRAY)
+    unread = skipped == messages
     if unread and found:
         complain(f"{shown(name)}: no message could be read as {kind}: this looks like {found}\n  hint: {advice}")
     return unread

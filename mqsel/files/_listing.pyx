@@ -92,7 +92,7 @@ cdef class Lister:
     cdef int part                   # of the property
     cdef list notes                 # of one line, as (what, why)
     cdef str plain_end              # of a message of which nothing was skipped
-    cdef readonly Py_ssize_t lines
+    cdef public Py_ssize_t lines
 
     def __cinit__(self, form):
         self.form = form

@@ -5,22 +5,25 @@ Messages are inspected by the rows of `mqsel.formats.FORMATS`, rows of Parquet b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
 from mqsel.columns.lookup import present, type_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
 from mqsel.files._listing import Lister
+from mqsel.files._splitters import LongLine
 from mqsel.files.arrays import opened_messages
-from mqsel.files.dumps import STRUC_IDS, Piece
-from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown
+from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
+from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown, start_of
 from mqsel.files.listing import ROWS, Form, ending, in_columns
 from mqsel.files.parts import FilePart
 from mqsel.files.run.work import Ask, Job, of_rows, unit_by_unit
+from mqsel.files.wordings import long_line
 from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import object_from_json
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
 _ROWS = 1 << 10  # of a Parquet file, read at once
+_OBJECT = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*\{")
 
 
 class InspectedMessage(NamedTuple):
@@ -75,8 +79,13 @@ class Inspect(Job):
         self.end()
         yield self.counts
 
-    def _block(self, block: bytes | memoryview) -> Iterator[Any]:
+    def _block(self, block: bytes | memoryview | LongLine) -> Iterator[Any]:
         messages: list[tuple[int, str]] = []
+        if isinstance(block, LongLine):
+            self.seen += 1
+            self._lister.lines += 1
+            yield from self.refused(self._lister.lines, block.take())
+            return
         for place, message in self._lister.block(block, -1 if self.ask.limit is None else self.ask.limit - self.seen):
             self.seen += 1
             if isinstance(message, str):
@@ -257,13 +266,16 @@ class FoundMessage(NamedTuple):
     has_others: bool = False
 
 
-def find_message(name: str, wanted: str | None, place: int | None = None, nth: int | None = None) -> FoundMessage:
+def find_message(
+    name: str, wanted: str | None, place: int | None = None, nth: int | None = None, max_size: int = MAX_MESSAGE
+) -> FoundMessage:
     """Find a message of a file; the first, if nothing says which.
 
     Args:
         wanted: the format of the file; None: found by its first bytes.
         place: the line of the message, or its byte where messages have no lines; of Parquet the row.
         nth: its number, from 1, if there is no place.
+        max_size: the most bytes of a line, and of a file that is one message.
 
     Raises: MqselError: there is no such message, or it cannot be read. FileError: the file cannot be read.
     """
@@ -272,9 +284,12 @@ def find_message(name: str, wanted: str | None, place: int | None = None, nth: i
         is_any = place is None and nth is None
         if FORMATS[kind or "json"].message is None:
             return _row(name, kind or "", place or nth or 1, is_any=is_any)
-        if kind is None and is_any:
-            return _first(name, content.read())
-        return _piece(name, kind or "json", content, place, nth)
+        if kind is None and is_any and not _OBJECT.match(start_of(content)):
+            text = content.read(max_size + 1)
+            if len(text) > max_size:
+                raise long_line(max_size)
+            return _first(name, text)
+        return _piece(name, kind or "json", pieces(content, kind or "json", name, max_size=max_size), place, nth)
 
 
 def alone(text: bytes, wanted: str | None, name: str = "MESSAGE") -> FoundMessage:
@@ -297,11 +312,13 @@ def _first(name: str, text: bytes) -> FoundMessage:
     return alone(text, None, name)._replace(is_whole=True)
 
 
-def _piece(name: str, kind: str, content: IO[bytes], place: int | None, nth: int | None) -> FoundMessage:
+def _piece(
+    name: str, kind: str, source: Iterable[Piece | FileError], place: int | None, nth: int | None
+) -> FoundMessage:
     """Find the message that stands at a line, or a byte, or that is the *nth*."""
     last: tuple[int, Piece | FileError] | None = None
     is_lines, messages, has_others = FORMATS[kind].is_lines, 0, False
-    for line, piece in enumerate(pieces(content, kind, name), 1):  # type: ignore[arg-type]
+    for line, piece in enumerate(source, 1):
         if isinstance(piece, Piece) and piece.message is None:
             continue
         at = line if is_lines else piece.place if isinstance(piece, Piece) else piece.line or piece.offset
@@ -319,7 +336,7 @@ def _piece(name: str, kind: str, content: IO[bytes], place: int | None, nth: int
     where = place_of(name, kind, at)
     if isinstance(piece, FileError):
         raise MqselError(f"{where}: {piece.message}", hint=piece.hint)
-    is_alone = piece.raw is piece.message and not is_lines
+    is_alone = place is nth is None and not has_others if is_lines else piece.raw is piece.message
     return FoundMessage(piece.message, kind, "" if is_alone else where, has_others=has_others)
 
 
