@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from mqsel._interrupt import held, undone
 from mqsel.cli.arguments import KEYED, holds_selectors
 from mqsel.errors import MqselError, cut, visible
-from mqsel.files.framings import CSV, FORMATS, looks_like, place_of, shown
+from mqsel.files.foreign import CSV
+from mqsel.files.framings import FORMATS, looks_like, place_of, shown
 from mqsel.files.run.tasks import Advance, Begun
 from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Kept, Tally
 from mqsel.formats.envelopes import PLAIN
@@ -92,7 +93,8 @@ def say(what: str | MqselError, before: str = "") -> None:
     text = before + (what if isinstance(what, str) else what.text(width))
     sys.stdout.flush()
     for line in text.split("\n"):
-        print(colored(line if line.startswith("  | ") else folded(line, width), sys.stderr), file=sys.stderr)
+        is_whole = line.startswith("  | ") or line.endswith(" FILE")  # a picture, or a command to copy
+        print(colored(line if is_whole else folded(line, width), sys.stderr), file=sys.stderr)
 
 
 def print_json(value: object, indent: int | None = None) -> None:

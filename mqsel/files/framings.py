@@ -22,6 +22,7 @@ from mqsel.files import qload
 from mqsel.files._splitters import Framed, LongLine, Splitter
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import MAX_MESSAGE, PRINTED, STRUC_IDS, Piece
+from mqsel.files.foreign import FOREIGN, LINES
 from mqsel.files.opening import beginning, is_queue, name_of, nameable, opened, unfolded
 from mqsel.files.wordings import no_message
 from mqsel.formats.envelopes import fitting, objects
@@ -222,46 +223,6 @@ def schema_of(records: list[dict[str, Any]], path: str = "stream") -> str | None
     return fits[0] if fits else None
 
 
-CSV = "CSV"
-LINES = "lines of JSON"
-WIDE = "UTF-16 without a mark, or UTF-32"
-# What is of no format, and what to do with it.
-_OTHERS = (
-    (
-        rb"\A(?:\xff\xfe\0\0|\0\0\xfe\xff|(?:[\t-\r -~]\0{1,3}){4}|(?:\0{1,3}[\t-\r -~]){4})",
-        WIDE,
-        "convert it: iconv -f UTF-16LE -t UTF-8 FILE, or whichever it is",
-    ),
-    (qload.INSIDE, "the middle of a text of dmpmqmsg or QLOAD", "--format qload reads it from its next message on"),
-    (
-        rb"(?m)^[ \t]*[0-9A-Fa-f]{8,16}:[ \t]+(?:[0-9A-Fa-f]{4}[ \t]+){2,}",
-        "the middle of an output of amqsbcg",
-        "--format amqsbcg reads it from its next message on",
-    ),
-    (
-        rb"(?s)\A(?=.*?[\x00-\x08]).*?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + rb")",
-        "the middle of a file of MQ messages",
-        "cut such files where a message begins, at its length",
-    ),
-    (
-        rb"(?m)^JMS_(?:HEADER|BODY|CUSTOM)_FIELD:",
-        "an output of activemq browse",
-        "write each message as a JSON object on one line",
-    ),
-    (rb"\APK\x03\x04", "a zip archive", "unpack it; gzipped files are read as they are"),
-    (rb"(?s)\A(?:7z\xbc\xaf|.{257}ustar)", "an archive", "unpack it; gzipped files are read as they are"),
-    (rb"\AObj\x01", "Avro", "write its records as lines of JSON: avro-tools tojson FILE"),
-    (rb"[\x00-\x08\x0b\x0e-\x1f]", "binary data", "for messages with their length in front of each use --format mq"),
-    (rb"\A[^\n]*\}\r[ \t]*\{", "lines that end in CR alone", "write them with LF: tr '\\r' '\\n' < FILE"),
-    (rb"\A\s*\[\s*\"", "a JSON array of texts", "mqsel audit and route read selectors: expected messages"),
-    (rb"\A\s*\[\s*(?:[\[{\]]|\Z)", "a JSON array", "write each of its objects on one line: jq -c '.[]' FILE"),
-    (rb"\A\s*\{[^\n]*[^}\s]\s*\n|\A\s*\{\s*\n", "JSON of several lines", "write each object on one line: jq -c . FILE"),
-    (rb"\A\s*\{", LINES, f"choose by the tool that wrote them: --format json, {', '.join(SCHEMAS)}"),
-    (rb"\A\s*<", "XML", "of XML only exports of Artemis are read: write each message as a JSON object on one line"),
-    (rb"\A[^\n]*[,;\t|]", CSV, "no format is CSV: write each row as a JSON object on one line"),
-)
-
-
 def looks_like(start: bytes, kind: str) -> tuple[str, str]:
     """Return what a file looks like of which nothing could be read.
 
@@ -274,7 +235,7 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
     for name, row in FORMATS.items():
         if name != kind and row.start is not None and row.start.search(start):
             return name, f"use --format {name}"
-    found = next(((what, advice) for pattern, what, advice in _OTHERS if re.search(pattern, start)), ("", ""))
+    found = next(((what, advice) for pattern, what, advice in FOREIGN if re.search(pattern, start)), ("", ""))
     is_read_so = kind and ((FORMATS[kind].is_lines and found[0] == LINES) or found[1].startswith(f"--format {kind} "))
     return ("", "") if is_read_so else found
 
