@@ -20,6 +20,7 @@ from mqsel.cli.arguments import KEYED, holds_selectors
 from mqsel.errors import MqselError, cut, visible
 from mqsel.files.foreign import CSV
 from mqsel.files.framings import FORMATS, looks_like, place_of, shown
+from mqsel.files.members import inside
 from mqsel.files.run.tasks import Advance, Begun
 from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Kept, Tally
 from mqsel.formats.envelopes import PLAIN
@@ -93,7 +94,9 @@ def say(what: str | MqselError, before: str = "") -> None:
     text = before + (what if isinstance(what, str) else what.text(width))
     sys.stdout.flush()
     for line in text.split("\n"):
-        is_whole = line.startswith("  | ") or line.endswith(" FILE")  # a picture, or a command to copy
+        is_whole = line.startswith("  | ") or re.match(
+            "  hint: (?:jq|python3) ", line
+        )  # a picture, or a command to copy
         print(colored(line if is_whole else folded(line, width), sys.stderr), file=sys.stderr)
 
 
@@ -254,6 +257,12 @@ class Report:
         first = {way: text for one in reversed(self._kept) for way, text in one.first.items()}
         for way, count in sorted(ways.items(), key=lambda one: (-one[1], one[0])):
             say(f"  {count:,}  {visible(first[way])}" + " (the first)" * (way[1] in ("type", "value")))
+
+    def say_members(self, names: Iterable[str], *, in_any_case: bool) -> None:
+        """Print which properties the first messages have inside a member, where no selector reads them."""
+        name, kind, start = self._first or ("", "", b"")
+        if kind == PLAIN and (text := inside(start, names, name, in_any_case=in_any_case)):
+            complain(f"{shown(name)}: {text[0]}\n  hint: {text[1]}")
 
     @property
     def seconds(self) -> float:

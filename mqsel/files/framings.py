@@ -232,6 +232,7 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
 
     Returns: what it looks like, and what to do; empty if that does not show.
     """
+    start = start[:_START]
     for name, row in FORMATS.items():
         if name != kind and row.start is not None and row.start.search(start):
             return name, f"use --format {name}"
@@ -422,7 +423,7 @@ def _read(
     start, stop, max_size = limits
     with opened_messages(path, bool if kind else is_enough) as (raw, content):
         kind = kind or format_of(content, path) or "json"
-        yield kind, start_of(content)
+        yield kind, beginning(content) if FORMATS[kind].is_lines else start_of(content)
         found: Iterator[Any]
         if in_blocks and FORMATS[kind].is_lines:
             every, found = 1, blocks(content, first_line(content, start, stop), stop, max_size)
