@@ -66,8 +66,8 @@ INSIDE = {
     " lint.contracts lint lint.__init__ explain.sentences explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "wordings opening dumps _splitters _exports arrays amqsbcg qload foreign members framings rows _footer"
-    " extremes parquet parts _text _sifter run.work listing _listing inspection judgement selectors run.tasks run.workers run"
-    " run.__init__ __init__",
+    " extremes parquet parts _text _sifter run.work listing _listing inspection judgement selectors run.tasks"
+    " run.workers run run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
     "live": "address link asking __init__",

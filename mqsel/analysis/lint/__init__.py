@@ -471,14 +471,6 @@ RULES = (
         Example(" OR ".join(f"a = {number}" for number in range(MAX_TESTS + 1)), f"a BETWEEN 0 AND {MAX_TESTS}"),
         source="Behavior",
     ),
-    _rule(
-        products.refused_elsewhere,
-        "what only some products accept",
-        "{0} is {1}",
-        "The selector cannot be moved to the products that it names.",
-        Example("flags = 0x1F", "flags = 31"),
-        severity=NOTE,
-    ),
 )
 
 _INVALID = RULES[0]

@@ -17,7 +17,7 @@ from mqsel.errors import Span, quoted
 from mqsel.language.dialect import core_of
 from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
 from mqsel.language.lexer import dashes
-from mqsel.language.nodes import Arithmetic, Comparison, Computed, Identifier, In, Like, Literal, Node, quote
+from mqsel.language.nodes import Arithmetic, Comparison, Identifier, In, Like, Literal, Node, quote
 from mqsel.language.operators import MINUS_IS_NO_COMMENT
 from mqsel.language.pattern import segments
 from mqsel.language.selector import Selector
@@ -145,9 +145,9 @@ def header_spelling(structure: Structure) -> Iterator[Found]:
 
 
 # The system properties of a message of Azure Service Bus: Microsoft's reference of SQL filters, system properties.
-_SYSTEM = """ContentType CorrelationId DeadLetterSource DeliveryCount EnqueuedSequenceNumber EnqueuedTimeUtc ExpiresAtUtc
-ForcePersistence IsBodyConsumed Label LockedUntilUtc LockToken MessageId PartitionKey ReplyTo ReplyToSessionId
-ScheduledEnqueueTimeUtc SequenceNumber SessionId Size State TimeToLive To ViaPartitionKey""".split()
+_SYSTEM = """ContentType CorrelationId DeadLetterSource DeliveryCount EnqueuedSequenceNumber EnqueuedTimeUtc
+ExpiresAtUtc ForcePersistence IsBodyConsumed Label LockedUntilUtc LockToken MessageId PartitionKey ReplyTo
+ReplyToSessionId ScheduledEnqueueTimeUtc SequenceNumber SessionId Size State TimeToLive To ViaPartitionKey""".split()
 _BY_SYSTEM = {name.lower(): f"sys.{name}" for name in _SYSTEM} | {"subject": "sys.Label"}
 _CLOCKS = frozenset(
     "now sysdate systimestamp today getdate current_timestamp current_date current_time currenttimemillis".split()
@@ -173,11 +173,8 @@ def no_such_property(structure: Structure) -> Iterator[Found]:
 _HYPHENS = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 
 
-def name_with_hyphen(node: Computed | Comparison, selector: Selector) -> Found | None:
-    test = node.expression if isinstance(node, Computed) else node
-    if not isinstance(test, Comparison) or test.operator not in ("=", "<>"):
-        return None
-    for side, other in ((test.left, test.right), (test.right, test.left)):
+def name_with_hyphen(node: Comparison, selector: Selector) -> Found | None:
+    for side, other in ((node.left, node.right), (node.right, node.left)) if node.operator in ("=", "<>") else ():
         written = selector.text[slice(*side.span)]
         if not isinstance(side, Arithmetic) or not _HYPHENS.fullmatch(written):
             continue
