@@ -112,3 +112,19 @@ def test_the_last_line_says_what_to_type(name: str, tmp_path: Path, capsys: pyte
     (tmp_path / "lines").write_text(done.stdout)
     assert cli.main(["match", "color = 'red'", str(tmp_path / "lines")]) == 0
     assert capsys.readouterr().out == done.stdout.splitlines(keepends=True)[0]
+
+
+def test_an_export_of_service_bus_under_its_dialect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The dialect reads names in any case, records do not: the hint is the command that makes messages of them."""
+    record = {"enqueuedTimeUtc": "x", "lockToken": None, "sequenceNumber": 1, "label": "order", "messageId": "m"}
+    record["properties"] = {"color": "red"}  # type: ignore[assignment]
+    (tmp_path / "file").write_text(json.dumps([record, record], indent=2))
+    words = ("match", "--dialect", "AZURE_SERVICE_BUS", "SYS.Label = 'order' AND Color = 'red'")
+    assert cli.main([*words, str(tmp_path / "file")]) == 2
+    command = capsys.readouterr().err.splitlines()[-1].removeprefix("  hint: ")
+    if shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    done = subprocess.run(command.replace("FILE", "file"), shell=True, cwd=tmp_path, capture_output=True, check=True)
+    (tmp_path / "lines").write_bytes(done.stdout)
+    assert cli.main([*words, "-c", str(tmp_path / "lines")]) == 0
+    assert capsys.readouterr().out == "2\n"
