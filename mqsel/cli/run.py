@@ -98,7 +98,7 @@ def run(
                 sys.stdout.flush()
             if report.is_finished:
                 break
-    if hasattr(selects, "properties"):  # a matcher, or a set
+    if hasattr(selects, "properties") and not getattr(report.total, "selected", 0):  # a matcher, or a set
         report.say_members(selects.properties, in_any_case=bool(selects.in_any_case))
     return asked
 

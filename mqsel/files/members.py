@@ -4,10 +4,6 @@ Management interfaces and clients of brokers write the properties of a message a
 text, into a member of the message, and the messages into a list. Reads no file. Follows formats §8.
 """
 
-from __future__ import annotations
-
-import json
-import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -58,6 +54,8 @@ def inside(start: bytes, names: Iterable[str], path: str, *, in_any_case: bool) 
             containers.setdefault(f"{key} {container}", container)
     if not containers:
         return None
+    import shlex  # noqa: PLC0415 (slow to import, and rarely needed)
+
     first = max(counts, key=lambda key: counts[key])
     words = ".".join(next(one.path for text, one in containers.items() if text.startswith(f"{first} "))).replace(
         ".[]", _LIST
@@ -67,11 +65,13 @@ def inside(start: bytes, names: Iterable[str], path: str, *, in_any_case: bool) 
     what = f"{wanted[first]} is inside {words} of {those}"
     hint = f"jq -c '{_program([*containers.values()])}'{'' if path == '-' else f' {shlex.quote(path)}'}"
     if not path:
-        hint = f"write the content of {words} as MESSAGE: {json.dumps({wanted[first]: 0})[:-2]}…}}"
+        hint = f"""write the content of {words} as MESSAGE: {{"{wanted[first]}": …}}"""
     return f"{what}: a selector reads the properties at the top", hint
 
 
 def _objects(start: bytes) -> Iterator[dict[str, Any]]:
+    import json  # noqa: PLC0415 (likewise)
+
     for line in start.removeprefix(b"\xef\xbb\xbf").split(b"\n", _MESSAGES)[:_MESSAGES]:
         if line.lstrip()[:1] == b"{":
             with suppress(ValueError, RecursionError):  # cut off, or broken: reported when the message is read
@@ -80,6 +80,8 @@ def _objects(start: bytes) -> Iterator[dict[str, Any]]:
 
 def _containers(value: Any, path: tuple[str, ...]) -> Iterator[tuple[_Container, Iterable[str]]]:
     """Yield the places of a value that may have properties, each with their names."""
+    import json  # noqa: PLC0415 (likewise)
+
     if len(path) > _DEEP:
         return
     if isinstance(value, dict):
@@ -133,6 +135,8 @@ def _program(containers: list[_Container]) -> str:
 
 def _access(path: tuple[str, ...]) -> str:
     """Write the access to a member of a member in the language of jq."""
+    import json  # noqa: PLC0415 (likewise)
+
     steps = [
         "[]?" if step == _LIST else f".{step}" if step.isidentifier() and step.isascii() else f".[{json.dumps(step)}]"
         for step in path
