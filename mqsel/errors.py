@@ -65,6 +65,8 @@ class MqselError(Exception):
         reason: the reason code a queue manager would give.
     """
 
+    is_ibm = True  # whether the product has reason codes: those of others are no help to read
+
     def __init__(self, message: str, *, hint: str | None = None, reason: MQRC | None = None) -> None:
         super().__init__(message)
         self.hint = hint
@@ -96,7 +98,7 @@ class MqselError(Exception):
             width: of the terminal that shows it, in cells: what stands above a caret is cut to it.
         """
         place = self._place()
-        if self.reason is not None:
+        if self.reason is not None and self.is_ibm:
             place.append(str(self.reason))
         first = visible(self.message) + (f" [{'; '.join(place)}]" if place else "")
         lines = [first, *self._picture(width)]

@@ -49,14 +49,14 @@ INSIDE = {
     "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records _amqp _artemis artemis mq __init__",
     "analysis": "readings explain.near explain.change explain._tally explain.account explain explain.__init__ compare"
-    " compare.contract compare.writing compare.__init__ compare.gaps compare.changes compare.rewrites compare.canonical"
-    " compare.doubles"
-    " compare.meaning compare.migrate compare.audit lint.findings lint.chains lint.tests lint.names lint.products"
-    " lint.contracts lint lint.__init__ explain.sentences explain.profile",
+    " compare.contract compare.writing compare.__init__ compare.gaps compare.changes compare.rewrites"
+    " compare.canonical compare.doubles compare.meaning compare.migrate compare.audit lint.findings"
+    " lint.chains lint.tests lint.names lint.products lint.contracts lint lint.__init__ explain.sentences"
+    " explain.profile",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps _splitters _exports arrays amqsbcg qload framings rows _footer extremes parquet"
-    " parts _text _sifter run.work listing inspection judgement selectors run.tasks run.workers run"
-    " run.__init__ __init__",
+    "files": "wordings opening dumps _splitters _exports arrays amqsbcg qload foreign members framings rows _footer"
+    " extremes parquet parts _text _sifter run.work listing inspection judgement selectors run.tasks"
+    " run.workers run run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
     "live": "address link asking __init__",
@@ -64,8 +64,9 @@ INSIDE = {
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
     " source __init__",
     "explorer": "blocks session server __init__",
-    "cli": "configuration arguments rules output report baseline queues run selectors page review choice rewriting changes"
-    " match why route lint check format explain inspect diff audit contract migrate explore test completion __init__",
+    "cli": "configuration arguments rules output report baseline queues run selectors page review choice rewriting"
+    " changes match why route lint check format explain inspect diff audit contract migrate explore test"
+    " completion __init__",
 }
 TOP = {
     name: level

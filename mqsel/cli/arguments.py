@@ -57,11 +57,16 @@ def size(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{text!r} is not a size: write a number of bytes, or one with k, M or G")
 
 
-def add_max_size(made: argparse.ArgumentParser, what: str) -> None:
-    """Add the option for the greatest size of *what* is held in memory."""
-    made.add_argument(
-        "--max-size", type=size, default=MAX_SIZE, metavar="SIZE", help=f"greatest size of {what}; default 100M"
-    )
+def add_max_size(made: argparse.ArgumentParser) -> None:
+    """Add the option for the greatest size of a line of JSON and of a file of selectors, unless the command has it."""
+    if "--max-size" not in made._option_string_actions:  # noqa: SLF001 (argparse has no other way)
+        made.add_argument(
+            "--max-size",
+            type=size,
+            default=MAX_SIZE,
+            metavar="SIZE",
+            help="greatest size of a line of JSON, or of a file of selectors after unpacking; default 100M",
+        )
 
 
 def _declared(text: str) -> tuple[str, str]:
@@ -352,3 +357,4 @@ def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
         metavar="NAME=TYPE",
         help="the type of a property, for records without types; a text of another type is NULL, and counted",
     )
+    add_max_size(made)

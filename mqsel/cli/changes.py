@@ -8,10 +8,10 @@ from typing import Any
 
 from mqsel.analysis.compare import Known, taken
 from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_change
-from mqsel.cli.arguments import contract_of, types_of
+from mqsel.cli.arguments import contract_of
 from mqsel.cli.output import print_json, print_text, say
 from mqsel.cli.report import Report
-from mqsel.cli.run import run
+from mqsel.cli.run import ask_of, run
 from mqsel.cli.selectors import Given, complain_of
 from mqsel.errors import MqselError, SelectorError
 from mqsel.files.framings import FORMATS, place_of
@@ -62,7 +62,7 @@ def over_files(
         SelectorSet({key: compiled(one.selector.text, dialect=one.selector.dialect) for key, one in many.items()})
         for many in read
     ]
-    ask = Ask(format=arguments.format or "json", types=types_of(arguments))
+    ask = ask_of(arguments)
     desk = _Desk(ask)
     arguments.files = files
     run(arguments, files, Changed(*sets), Diff, desk)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 
 from mqsel.analysis.compare.contract import Observed
-from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, list_formats, types_of
+from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, list_formats
 from mqsel.cli.output import complain, print_json, say
 from mqsel.cli.report import CountReport
-from mqsel.cli.run import add_ways, run
+from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.files.framings import FORMATS
-from mqsel.files.run.work import Ask, Describe
+from mqsel.files.run.work import Describe
 
 _ABOUT = f"""\
 Prints JSON: for each property its types, whether every message has it, and its values where they are few, else its \
@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
 
 
 def _contract(arguments: argparse.Namespace) -> int:
-    ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments))
+    ask = ask_of(arguments, counting=True)
     desk = CountReport(ask, Observed())
     run(arguments, files_of(arguments), None, Describe, desk)
     desk.ended()

@@ -20,7 +20,9 @@ from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, 
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
 from mqsel.files.judgement import JudgedMessage, judged
+from mqsel.files.members import inside
 from mqsel.files.run.work import why
+from mqsel.formats.envelopes import PLAIN
 from mqsel.formats.jsonl import plain
 from mqsel.formats.records import SCHEMAS
 from mqsel.inventory.known import error_of
@@ -161,9 +163,9 @@ def _label(node: Node) -> str:
 
 def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
     """Explain a message: the argument itself, or what it names."""
-    found = _find(arguments.message, arguments.format, arguments.nth)
+    found = _find(arguments)
     try:
-        return judged(matcher, found, dict(types_of(arguments)))
+        answer = judged(matcher, found, dict(types_of(arguments)))
     except (DecodeError, PropertyTypeError) as error:
         if found.columns is None and len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"
@@ -175,13 +177,25 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
             error.hint = error.hint or """write it as '{"color": "blue", "weight": 3000}', in quotes for the shell"""
         error.args = (f"{where}: {error.message}{near}",)
         raise
+    if found.kind == PLAIN and not answer.selected:
+        _say_members(matcher, found, arguments.message)
+    return answer
 
 
-def _find(argument: str, wanted: str | None, nth: int | None) -> FoundMessage:
+def _say_members(matcher: Matcher, found: FoundMessage, argument: str) -> None:
+    """Print which properties the message has inside a member, where no selector reads them."""
+    path = "" if argument.lstrip()[:1] in _OPENING else found.where.rpartition(":")[0] or argument
+    line = found.data.replace(b"\n", b" ")
+    if text := inside(line, matcher.properties, path, in_any_case=bool(matcher.in_any_case)):
+        complain(MqselError(text[0], hint=text[1]))
+
+
+def _find(arguments: argparse.Namespace) -> FoundMessage:
     """Find the message that an argument is, or names.
 
     Raises: MqselError: there is none.
     """
+    argument, wanted, nth = arguments.message, arguments.format, arguments.nth
     if argument.lstrip()[:1] in _OPENING:
         return _reported("MESSAGE", wanted, alone(argument.encode("utf-8", "surrogatepass"), wanted))
     name, place = argument.removeprefix("@"), None
@@ -195,7 +209,7 @@ def _find(argument: str, wanted: str | None, nth: int | None) -> FoundMessage:
     if place is not None and nth is not None:
         raise MqselError(f"{shortened(argument)} names a message, and --nth another: expected one of them")
     try:
-        return _reported(name, wanted, find_message(name, wanted, place, nth))
+        return _reported(name, wanted, find_message(name, wanted, place, nth, arguments.max_size))
     except FileError as error:
         what, _, hint = why(error).partition("\n  hint: ")
         raise MqselError(f"{shown(name)}: {what}", hint=hint or None) from error

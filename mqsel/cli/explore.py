@@ -72,7 +72,7 @@ def _explore(arguments: argparse.Namespace) -> int:
         for one in caught:
             complain(str(one.message))
     session = Session(
-        MessageSource(tuple(arguments.files), arguments.format, types_of(arguments)),
+        MessageSource(tuple(arguments.files), arguments.format, types_of(arguments), arguments.max_size),
         contract=contract_of(arguments, arguments.dialect),
         inventory=inventory,
     )

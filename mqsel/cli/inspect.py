@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats, types_of
+from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats
 from mqsel.cli.output import complain, is_ascii, print_lines, print_width
 from mqsel.cli.report import Report
-from mqsel.cli.run import add_jobs, run
+from mqsel.cli.run import add_jobs, ask_of, run
 from mqsel.files.framings import FORMATS, place_of
 from mqsel.files.inspection import Inspect
 from mqsel.files.listing import Form
@@ -71,7 +71,7 @@ class InspectReport(Report):
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    ask = Ask(limit=arguments.limit, format=arguments.format or "json", types=types_of(arguments))
+    ask = ask_of(arguments, limit=arguments.limit)
     form = Form(arguments.json, None if arguments.json else print_width(), is_ascii())
     report = InspectReport(ask, form)
     run(arguments, files_of(arguments), form, Inspect, report)

@@ -18,11 +18,10 @@ from mqsel.cli.arguments import (
     files_of,
     limit,
     list_formats,
-    types_of,
 )
 from mqsel.cli.output import flush, line_bytes, print_data, print_json, print_text, say
 from mqsel.cli.report import Report, say_answers
-from mqsel.cli.run import add_ways, run
+from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.errors import nameable
 from mqsel.files.framings import FORMATS, counted, shown
 from mqsel.files.run.work import Ask, Match, Tally, everything
@@ -189,18 +188,15 @@ _WAYS = {"line_number": _Places, "files_with_matches": _Names, "quiet": _Nothing
 
 
 def _match(arguments: argparse.Namespace) -> int:
-    raising = arguments.errors == "raise"
-    wanted = arguments.format or "json"
     given = contract_of(arguments, arguments.dialect)
     report_of = next((made for name, made in _WAYS.items() if getattr(arguments, name)), MatchReport)
     placed = report_of in (_Places, _Lines)
-    ask = Ask(
-        arguments.invert,
-        arguments.count or report_of in (_Names, _Nothing),
-        raising,
-        1 if report_of in (_Names, _Nothing) else arguments.limit,
-        wanted,
-        types_of(arguments),
+    ask = ask_of(
+        arguments,
+        invert=arguments.invert,
+        counting=arguments.count or report_of in (_Names, _Nothing),
+        raising=arguments.errors == "raise",
+        limit=1 if report_of in (_Names, _Nothing) else arguments.limit,
         apart=placed,
         placed=placed,
         given=given,

@@ -198,7 +198,8 @@ def say(what: str | MqselError, before: str = "") -> None:
     sys.stdout.flush()
     text = before + (what if isinstance(what, str) else what.text(width_of(sys.stderr)))
     for line in re.split(r"\n(?=  )", text):
-        indent = None if line.startswith("  | ") else "    "
+        # A picture keeps its lines, and so does a command that you copy.
+        indent = None if re.match(r"  (?:\| |hint: (?:jq|python3) )", line) else "    "
         print_text(line, indent=indent, is_colored=True, stream=sys.stderr)
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,9 @@ from mqsel._interrupt import undone
 from mqsel.cli.arguments import KEYED, holds_selectors
 from mqsel.cli.output import complain, print_data, print_text, say
 from mqsel.errors import MqselError
-from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like, place_of, shown
+from mqsel.files.foreign import CSV
+from mqsel.files.framings import FORMATS, looks_like, place_of, shown
+from mqsel.files.members import inside
 from mqsel.files.run.tasks import Advance, Begun
 from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Kept, Tally
 from mqsel.formats.envelopes import PLAIN
@@ -46,14 +48,12 @@ def seeming(start: bytes, kind: str) -> tuple[str, str]:
 def is_unread(first: tuple[str, str, bytes] | None, messages: int, skipped: int) -> bool:
     """Report whether nothing of the input could be read; if so, print what it looks like, where that shows.
 
-    A line of a JSON array may be an object by chance: it does not count as a message.
-
     Args:
         first: the name of the first file, the format it was read as, and its first bytes.
     """
     name, kind, start = first or ("", "json", b"")
     found, advice = seeming(start, kind)
-    unread = skipped == messages or (skipped > 0 and found == ARRAY)
+    unread = skipped == messages
     if unread and found:
         complain(MqselError(f"{shown(name)}: no message could be read as {kind}: this looks like {found}", hint=advice))
     return unread
@@ -148,6 +148,12 @@ class Report:
         first = {way: text for one in reversed(self._kept) for way, text in one.first.items()}
         for way, count in sorted(ways.items(), key=lambda one: (-one[1], one[0])):
             say(f"  {count:,}  {first[way]}" + " (the first)" * (way[1] in ("type", "value")))
+
+    def say_members(self, names: Iterable[str], *, in_any_case: bool) -> None:
+        """Print which properties the first messages have inside a member, where no selector reads them."""
+        name, kind, start = self._first or ("", "", b"")
+        if kind == PLAIN and (text := inside(start, names, name, in_any_case=in_any_case)):
+            complain(f"{shown(name)}: {text[0]}\n  hint: {text[1]}")
 
     @property
     def seconds(self) -> float:

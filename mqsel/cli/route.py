@@ -25,11 +25,10 @@ from mqsel.cli.arguments import (
     files_of,
     limit,
     list_formats,
-    types_of,
 )
 from mqsel.cli.output import complain, print_json, print_text, say
 from mqsel.cli.report import CountReport, Report
-from mqsel.cli.run import add_ways, run
+from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.cli.selectors import NONE_FOUND, add_inventory, complain_of, keyed
 from mqsel.errors import FileError, MqselError, SelectorError, shortened
 from mqsel.files.arrays import opened_messages
@@ -100,14 +99,7 @@ def _route(arguments: argparse.Namespace) -> int:
         raise MqselError("--count prints no messages: --into has none to write", hint="leave one of them out")
     raising = arguments.errors == "raise"
     is_export = not arguments.files and _is_export(arguments.selectors)
-    ask = Ask(
-        counting=arguments.count,
-        raising=raising,
-        limit=arguments.limit,
-        format=arguments.format or "json",
-        types=types_of(arguments),
-        bound=is_export,
-    )
+    ask = ask_of(arguments, counting=arguments.count, raising=raising, limit=arguments.limit, bound=is_export)
     if is_export:  # it has the messages, too
         arguments.files = [arguments.selectors]
     files = files_of(arguments)
@@ -144,9 +136,7 @@ def _unfiltered(path: str) -> list[str]:
 def _say_why(arguments: argparse.Namespace, files: list[str], key: str, matcher: Matcher) -> None:
     """Print what keeps a key from getting a message: the files are read again."""
     selector = read_selector(matcher.selector, matcher.dialect)
-    desk = CountReport(
-        Ask(counting=True, format=arguments.format or "json", types=types_of(arguments)), Profiler(selector).account
-    )
+    desk = CountReport(ask_of(arguments, counting=True), Profiler(selector).account)
     with redirect_stderr(io.StringIO()):  # what is wrong with the files has been said
         run(arguments, files, matcher, Why, desk)
     made = profiled(selector, desk.total)

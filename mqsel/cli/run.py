@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
-from mqsel.cli.arguments import limit
+from mqsel.cli.arguments import limit, types_of
 from mqsel.cli.output import complain, flush
 from mqsel.cli.report import Report, progress, say_format, tasks
 from mqsel.errors import FileError, MqselError
@@ -51,6 +51,11 @@ def add_ways(made: argparse.ArgumentParser) -> None:
     add_jobs(made)
     made.add_argument("--spark", action="store_true", help="run on Spark, on this machine unless --master is given")
     made.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
+
+
+def ask_of(arguments: argparse.Namespace, **options: Any) -> Ask:
+    """Return what the arguments that all commands share ask of a run; *options* are those of `Ask` beside."""
+    return Ask(format=arguments.format or "json", types=types_of(arguments), max_size=arguments.max_size, **options)
 
 
 def run(
@@ -94,6 +99,8 @@ def run(
                 flush()
             if report.is_finished:
                 break
+    if hasattr(selects, "properties") and not getattr(report.total, "selected", 0):  # a matcher, or a set
+        report.say_members(selects.properties, in_any_case=bool(selects.in_any_case))
     return asked
 
 

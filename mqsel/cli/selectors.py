@@ -131,7 +131,7 @@ def add_kind(made: argparse.ArgumentParser) -> None:
         metavar="NAME=COLUMN",
         help="the columns of CSV, such as key=id,selector=rule",
     )
-    add_max_size(made, "a file of selectors, unpacked")
+    add_max_size(made)
     made.add_argument(
         "-v", "--verbose", action="store_true", help="list the files of folders that have no signs of selectors"
     )

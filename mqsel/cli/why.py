@@ -18,14 +18,13 @@ from mqsel.cli.arguments import (
     contract_of,
     files_of,
     list_formats,
-    types_of,
 )
 from mqsel.cli.output import print_json, print_lines, print_width
 from mqsel.cli.report import CountReport, say_answers
-from mqsel.cli.run import add_ways, run
+from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.errors import MqselError, shortened
 from mqsel.files.framings import FORMATS, shown
-from mqsel.files.run.work import Ask, Why
+from mqsel.files.run.work import Why
 from mqsel.language.selector import read_selector
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
@@ -83,7 +82,7 @@ def _why(arguments: argparse.Namespace) -> int:
     if by_queue:
         arguments.files = [arguments.selector, *arguments.files]
     given = contract_of(arguments, arguments.dialect)
-    ask = Ask(counting=True, format=arguments.format or "json", types=types_of(arguments), given=given)
+    ask = ask_of(arguments, counting=True, given=given)
     if not by_queue:
         check_order("why", arguments.selector, arguments.files, arguments.dialect)
     files = files_of(arguments)

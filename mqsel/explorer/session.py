@@ -29,6 +29,7 @@ from mqsel.analysis.explain.profile import report
 from mqsel.analysis.lint import Edit, Finding, edited, lint
 from mqsel.errors import MqselError, PropertyTypeError, SelectorError, Span, visible
 from mqsel.explorer.blocks import SELECTED, SKIPPED, UNKNOWN, Block, Collect, Selects, profile, states, values_of
+from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage
 from mqsel.files.judgement import judged
@@ -106,11 +107,13 @@ class MessageSource(NamedTuple):
         files: names as they were given; none for a frame.
         format: of all of them; None for found by the first bytes.
         types: of properties whose record lost them.
+        max_size: the most bytes of a line.
     """
 
     files: tuple[str, ...] = ()
     format: str | None = None
     types: tuple[tuple[str, str], ...] = ()
+    max_size: int = MAX_MESSAGE
 
 
 class Session:
@@ -162,7 +165,7 @@ class Session:
         listed = listed_files(source.files)
         self._stamps = {one.path: stamp for one in listed if (stamp := _stamp(one.path))}
         self._total = sum(size_of(one.path) or 0 for one in listed)
-        ask = Ask(format=source.format or "json", types=source.types)
+        ask = Ask(format=source.format or "json", types=source.types, max_size=source.max_size)
         jobs = 1 if self._total < _LARGE else cores()
         for number, name, _, record in sifted(None, lambda: ask, listed, source.format, jobs, self._advance, Collect):
             if number != at:

@@ -270,8 +270,11 @@ cdef class Elements(Splitter):
 # ---- arrays ------------------------------------------------------------------------------------------------------
 
 @cython.final
-cdef class ArrayLines:
+cdef class JsonLines:
     """Writes the elements of the outermost arrays of a text of JSON a line each, without the blanks between words.
+
+    Args:
+        has_objects: write the outermost objects so instead.
 
     What stands around these arrays in objects is left out, such as where an event is from. Behind an array nothing is
     changed: it is for a reader of lines to say what it is. For an element that is missing, and for an event without an
@@ -288,6 +291,10 @@ cdef class ArrayLines:
     cdef bint is_event          # it was that of an object
     cdef bint is_bare           # inside an object behind an array
     cdef bint has_array         # in this event
+    cdef bint has_objects
+
+    def __cinit__(self, bint has_objects):
+        self.has_objects = self.has_begun = has_objects
 
     @property
     def is_complete(self) -> bool:
@@ -322,7 +329,7 @@ cdef class ArrayLines:
                         self.is_event = byte == c"{"
                     self.is_bare = byte == c"{" and not self.is_event
                     self.has_array = False
-                if byte == c"[" and not self.array and not self.is_bare:
+                if byte == c"[" and not self.array and not self.is_bare and not self.has_objects:
                     self.array = self.depth
                     self.has_array = True
                     self.has_comma = self.has_element = False
@@ -333,22 +340,29 @@ cdef class ArrayLines:
                     self.array = 0
                     self.depth -= 1
                     continue
+                if self.has_objects and self.depth == 1:
+                    self.depth = 0
+                    self.has_element = False
+                    to[0] = byte
+                    to[1] = c"\n"
+                    to += 2
+                    continue
                 if self.depth:
                     self.depth -= 1
-                    if not self.array and not self.is_bare:
+                    if not self.has_objects and not self.array and not self.is_bare:
                         if not self.depth and not self.has_array:
                             self.has_element = False
                             to = self.element_end(to, True)
                         continue
-            elif self.array:
+            elif self.array or self.has_objects and (self.depth or not self.has_element):
                 if byte == c" " or byte == c"\n" or byte == c"\r" or byte == c"\t":
                     continue
-                if byte == c"," and self.depth == self.array:
+                if self.array and byte == c"," and self.depth == self.array:
                     to = self.element_end(to, True)
                     self.has_comma = True
                     continue
-            if self.array or self.is_bare or self.has_begun and not self.depth:
-                self.has_element = True
+            if self.array or self.is_bare or self.has_objects or self.has_begun and not self.depth:
+                self.has_element = not self.has_objects or byte != c"\n"
                 to[0] = byte
                 to += 1
         return written[: to - begin]

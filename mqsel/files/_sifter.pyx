@@ -13,7 +13,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memchr, memcpy
 
-from mqsel.files._splitters cimport GIVEN, HEAD, MORE, Splitter
+from mqsel.files._splitters cimport GIVEN, HEAD, MORE, LongLine, Splitter
 from mqsel.files._text cimport Text, text_put
 from mqsel.formats._decoder cimport FILLED, IDENTIFIED, UNREAD, Decoder
 from mqsel.machine._values cimport NULL_VALUE, Record, zeroed
@@ -200,6 +200,10 @@ cdef class Sifter:
         cdef bytes raw, message
         cdef const uint8_t *begin
         self.messages += 1
+        if isinstance(splitter, LongLine):
+            self.lines += 1
+            self.before += (<LongLine> splitter).skipped
+            return self.refuse(self.lines, given)
         if isinstance(given, FileError):
             return self.refuse(given.line or given.offset, given)
         raw, message = given.raw, given.message

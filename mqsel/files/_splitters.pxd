@@ -28,3 +28,7 @@ cdef class Splitter:
     cdef object given
 
     cdef int find(self) except -1
+
+
+cdef class LongLine(Splitter):
+    cdef readonly Py_ssize_t skipped    # bytes of the line, with its end

@@ -18,7 +18,7 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 from mqsel.errors import FileError
 from mqsel.files.dumps import BLANK as _BLANK
 from mqsel.files.dumps import Piece
-from mqsel.files.wordings import bad_line, bad_prefix
+from mqsel.files.wordings import bad_line, bad_prefix, long_line
 from mqsel.formats.mqmd import MQMD as _MQMD
 
 cdef extern from *:
@@ -257,6 +257,21 @@ cdef class Received(Splitter):
 
 
 # ---- lines -------------------------------------------------------------------------------------------------------
+
+@cython.final
+cdef class LongLine(Splitter):
+    """Stands in a file of lines for a line that is too long: an error, and how many bytes were skipped.
+
+    The error has no place: it is that of a line, which whoever counts lines knows.
+    """
+
+    def __cinit__(self, path, most, Py_ssize_t skipped):
+        self.given = long_line(most)
+        self.skipped = skipped
+
+    cdef int find(self) except -1:
+        return MORE if self.given is None else GIVEN
+
 
 cdef class Lines(Splitter):
     """What texts have in common: lines."""

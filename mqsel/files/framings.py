@@ -19,9 +19,10 @@ from typing import IO, Any, Literal, NamedTuple, TypeVar
 
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, check_word, is_a, nameable, visible
 from mqsel.files import qload
-from mqsel.files._splitters import Framed, Splitter
+from mqsel.files._splitters import Framed, LongLine, Splitter
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import MAX_MESSAGE, PRINTED, STRUC_IDS, Piece
+from mqsel.files.foreign import FOREIGN, LINES
 from mqsel.files.opening import beginning, is_queue, name_of, opened, unfolded
 from mqsel.files.wordings import no_message
 from mqsel.formats.envelopes import fitting, objects
@@ -196,8 +197,9 @@ def _started(start: bytes) -> str | None:
     return next((name for name, row in FORMATS.items() if row.start is not None and row.start.search(start)), None)
 
 
-# A line that is an object is JSON: no more of a pipe is waited for.
-_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[^\S\n]*(?:\[\s*)?\{", re.MULTILINE)
+# A line that is an object is JSON: no more of a pipe is waited for. The line after a first line that is not all of an
+# object shows whether the object goes on there.
+_OBJECT = re.compile(rb"^(?:\xef\xbb\xbf)?[^\S\n]*(?:\[\s*\{|\{[^\n]*(?:\}[ \t\r]*\n|\n\s*\S))", re.MULTILINE)
 
 
 def is_enough(start: bytes) -> bool:
@@ -221,47 +223,6 @@ def schema_of(records: list[dict[str, Any]], path: str = "stream") -> str | None
     return fits[0] if fits else None
 
 
-ARRAY = "a JSON array"
-CSV = "CSV"
-LINES = "lines of JSON"
-WIDE = "UTF-16 without a mark, or UTF-32"
-# What is of no format, and what to do with it.
-_OTHERS = (
-    (
-        rb"\A(?:\xff\xfe\0\0|\0\0\xfe\xff|(?:[\t-\r -~]\0{1,3}){4}|(?:\0{1,3}[\t-\r -~]){4})",
-        WIDE,
-        "convert it: iconv -f UTF-16LE -t UTF-8 FILE, or whichever it is",
-    ),
-    (qload.INSIDE, "the middle of a text of dmpmqmsg or QLOAD", "--format qload reads it from its next message on"),
-    (
-        rb"(?m)^[ \t]*[0-9A-Fa-f]{8,16}:[ \t]+(?:[0-9A-Fa-f]{4}[ \t]+){2,}",
-        "the middle of an output of amqsbcg",
-        "--format amqsbcg reads it from its next message on",
-    ),
-    (
-        rb"(?s)\A(?=.*?[\x00-\x08]).*?(?:" + b"|".join(map(re.escape, STRUC_IDS)) + rb")",
-        "the middle of a file of MQ messages",
-        "cut such files where a message begins, at its length",
-    ),
-    (
-        rb"(?m)^JMS_(?:HEADER|BODY|CUSTOM)_FIELD:",
-        "an output of activemq browse",
-        "write each message as a JSON object on one line",
-    ),
-    (rb"\APK\x03\x04", "a zip archive", "unpack it; gzipped files are read as they are"),
-    (rb"(?s)\A(?:7z\xbc\xaf|.{257}ustar)", "an archive", "unpack it; gzipped files are read as they are"),
-    (rb"\AObj\x01", "Avro", "write its records as lines of JSON: avro-tools tojson FILE"),
-    (rb"[\x00-\x08\x0b\x0e-\x1f]", "binary data", "for messages with their length in front of each use --format mq"),
-    (rb"\A[^\n]*\}\r[ \t]*\{", "lines that end in CR alone", "write them with LF: tr '\\r' '\\n' < FILE"),
-    (rb"\A\s*\[\s*\"", "a JSON array of texts", "mqsel audit and route read selectors: expected messages"),
-    (rb"\A\s*\[\s*(?:[\[{\]]|\Z)", ARRAY, "write each of its objects on one line: jq -c '.[]' FILE"),
-    (rb"\A\s*\{[^\n]*[^}\s]\s*\n|\A\s*\{\s*\n", "JSON of several lines", "write each object on one line: jq -c . FILE"),
-    (rb"\A\s*\{", LINES, f"choose by the tool that wrote them: --format json, {', '.join(SCHEMAS)}"),
-    (rb"\A\s*<", "XML", "of XML only exports of Artemis are read: write each message as a JSON object on one line"),
-    (rb"\A[^\n]*[,;\t|]", CSV, "no format is CSV: write each row as a JSON object on one line"),
-)
-
-
 def looks_like(start: bytes, kind: str) -> tuple[str, str]:
     """Return what a file looks like of which nothing could be read.
 
@@ -271,10 +232,11 @@ def looks_like(start: bytes, kind: str) -> tuple[str, str]:
 
     Returns: what it looks like, and what to do; empty if that does not show.
     """
+    start = start[:_START]
     for name, row in FORMATS.items():
         if name != kind and row.start is not None and row.start.search(start):
             return name, f"use --format {name}"
-    found = next(((what, advice) for pattern, what, advice in _OTHERS if re.search(pattern, start)), ("", ""))
+    found = next(((what, advice) for pattern, what, advice in FOREIGN if re.search(pattern, start)), ("", ""))
     is_read_so = kind and ((FORMATS[kind].is_lines and found[0] == LINES) or found[1].startswith(f"--format {kind} "))
     return ("", "") if is_read_so else found
 
@@ -300,7 +262,14 @@ def shown(name: str) -> str:
 # ---- reading -----------------------------------------------------------------------------------------------------
 
 
-def pieces(stream: "io.BufferedReader[Any]", kind: str, path: str = "stream", start: int = 0, stop: int = -1) -> Source:
+def pieces(
+    stream: "io.BufferedReader[Any]",
+    kind: str,
+    path: str = "stream",
+    start: int = 0,
+    stop: int = -1,
+    max_size: int = MAX_MESSAGE,
+) -> Source:
     """Yield the messages of a stream and, in place of those that are invalid, errors.
 
     Args:
@@ -309,41 +278,44 @@ def pieces(stream: "io.BufferedReader[Any]", kind: str, path: str = "stream", st
         path: of the file, for errors.
         start, stop: where each line is a message, those that begin in this range of bytes; else nothing. Their place is
             their first byte.
+        max_size: the most bytes of a line.
     """
     if FORMATS[kind].split is not None:
         yield from taken_apart(splits(stream, kind, path))
         return
-    start = first_line(stream, start)
-    yield from lines(blocks(stream, start, stop), start)
+    start = first_line(stream, start, stop)
+    yield from taken_apart(blocks(stream, start, stop, max_size), start)
 
 
-def taken_apart(units: Iterable[bytes | memoryview | Splitter]) -> Source:
-    """Yield the messages of blocks of lines, or of what `splits` yields; places of lines are those in all blocks."""
-    at = 0
+def taken_apart(units: Iterable[bytes | memoryview | Splitter], start: int = 0) -> Source:
+    """Yield the messages of what `blocks` or `splits` yields; the place of the first line is *start*."""
+    make = tuple.__new__  # Piece(…) takes three times as long
     for unit in units:
         if isinstance(unit, Splitter):
             while (piece := unit.take()) is not None:
                 yield piece
-        else:
-            yield from lines((unit,), at)
-            at += len(unit)
-
-
-def lines(found: Iterable[bytes | memoryview], start: int = 0) -> Iterator[Piece]:
-    """Yield the lines of blocks; the place of a line is its first byte, that of the first one being *start*."""
-    make = tuple.__new__  # Piece(…) takes three times as long
-    for block in found:
-        for line in io.BytesIO(block):
+            start += unit.skipped if isinstance(unit, LongLine) else 0
+            continue
+        for line in io.BytesIO(unit):
             yield make(Piece, (start, line, None if line.isspace() else line))
             start += len(line)
 
 
-def first_line(stream: IO[bytes], start: int) -> int:
-    """Go to the first line that begins at byte *start* or later, and return where it does."""
+def first_line(stream: IO[bytes], start: int, stop: int = -1) -> int:
+    """Go to the first line that begins at byte *start* or later, and return where it does.
+
+    Args:
+        stop: where the search may end; -1 for the end of the file.
+    """
     if start == 0:
         return 0
     stream.seek(start - 1)
-    return start - 1 + len(stream.readline())
+    start -= 1
+    while piece := stream.readline(_BLOCK):
+        start += len(piece)
+        if piece.endswith(b"\n") or 0 <= stop <= start:
+            break
+    return start
 
 
 def splits(stream: "io.BufferedReader[Any]", kind: str, path: str = "stream") -> Iterator[Splitter]:
@@ -358,22 +330,31 @@ def splits(stream: "io.BufferedReader[Any]", kind: str, path: str = "stream") ->
         yield splitter
 
 
-def blocks(stream: "io.BufferedReader[Any]", start: int = 0, stop: int = -1) -> Iterator[memoryview]:
+def blocks(
+    stream: "io.BufferedReader[Any]", start: int = 0, stop: int = -1, max_size: int = MAX_MESSAGE
+) -> Iterator[memoryview | LongLine]:
     """Read a file of lines in blocks, each of which ends where a line does; it is there until the next is asked for.
 
-    What has arrived is yielded at once. The block grows to hold a line, a little at a time: growing takes time, too.
+    What has arrived is yielded at once. The block grows to hold a line, a little at a time, because growing takes time.
+    It is never larger than a line may be, so that no longer line fits into it: for such a line a `LongLine` is yielded.
 
     Args:
         stream: of the file, at the beginning of a line.
         start: the byte at which that line begins.
         stop: lines that begin there, or later, are not given; -1 for none.
+        max_size: the most bytes of a line, without its end.
     """
-    buffer = bytearray(_BLOCK)
+    buffer = bytearray(min(_BLOCK, max_size + 1))
     held = 0  # bytes of a line whose end was not read yet; the first one begins at *start*
     is_first = True
     while not 0 <= stop <= start:
+        if held > max_size:
+            skipped = held + _skip_line(stream)
+            yield LongLine("", max_size, skipped)
+            start, held = start + skipped, 0
+            continue
         if held == len(buffer):
-            buffer += bytes(min(held, _GROWTH))
+            buffer += bytes(min(held, _GROWTH, max_size + 1 - held))
         with memoryview(buffer) as view:
             with view[held:] as room:
                 if is_first:  # what was looked at already, and no more: readinto1 would wait for that
@@ -397,6 +378,16 @@ def blocks(stream: "io.BufferedReader[Any]", start: int = 0, stop: int = -1) -> 
             view[:held] = view[end:filled]
 
 
+def _skip_line(stream: "io.BufferedReader[Any]") -> int:
+    """Read up to the end of a line; return how many bytes that takes."""
+    skipped = 0
+    while piece := stream.readline(_BLOCK):
+        skipped += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return skipped
+
+
 def reading(
     path: str | os.PathLike[str],
     kind: str | None = None,
@@ -405,6 +396,7 @@ def reading(
     advance: Callable[[int], None] | None = None,
     *,
     in_blocks: bool = False,
+    max_size: int = MAX_MESSAGE,
 ) -> tuple[str, Iterator[Any], bytes]:
     """Open a file; find its format, if none is given.
 
@@ -413,30 +405,32 @@ def reading(
         start, stop: see `pieces`.
         advance: is told from time to time how many more bytes of the file were read.
         in_blocks: give `blocks`, or `splits`.
+        max_size: the most bytes of a line.
 
     Returns: its format, lines of JSON if it shows no other; its messages, which may end in a FileError; its first
         bytes.
 
     Raises: FileError: it cannot be read.
     """
-    source = _read(name_of(path), kind, start, stop, advance, in_blocks=in_blocks)
+    source = _read(name_of(path), kind, (start, stop, max_size), advance, in_blocks=in_blocks)
     found, start_bytes = next(source)
     return found, source, start_bytes
 
 
 def _read(
-    path: str, kind: str | None, start: int, stop: int, advance: Callable[[int], None] | None, *, in_blocks: bool
+    path: str, kind: str | None, limits: tuple[int, int, int], advance: Callable[[int], None] | None, *, in_blocks: bool
 ) -> Iterator[Any]:
+    start, stop, max_size = limits
     with opened_messages(path, bool if kind else is_enough) as (raw, content):
         kind = kind or format_of(content, path) or "json"
-        yield kind, start_of(content)
+        yield kind, beginning(content) if FORMATS[kind].is_lines else start_of(content)
         found: Iterator[Any]
         if in_blocks and FORMATS[kind].is_lines:
-            every, found = 1, blocks(content, first_line(content, start), stop)
+            every, found = 1, blocks(content, first_line(content, start, stop), stop, max_size)
         elif in_blocks and FORMATS[kind].split is not None:
             every, found = 1, splits(content, kind, path)
         else:
-            every, found = _LINES if FORMATS[kind].is_lines else _PIECES, pieces(content, kind, path, start, stop)
+            every, found = _LINES if FORMATS[kind].is_lines else _PIECES, pieces(content, kind, path, *limits)
         if advance is None or not raw.seekable():
             yield from found
             return

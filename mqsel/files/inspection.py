@@ -5,21 +5,23 @@ Messages are inspected by the rows of `mqsel.formats.FORMATS`, rows of Parquet b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
 from mqsel.columns.lookup import present, type_of
 from mqsel.errors import FileError, MqselError, PropertyTypeError
 from mqsel.files import parquet
 from mqsel.files.arrays import opened_messages
-from mqsel.files.dumps import STRUC_IDS, Piece
-from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown
+from mqsel.files.dumps import MAX_MESSAGE, STRUC_IDS, Piece
+from mqsel.files.framings import FORMATS, format_of, pieces, place_of, schema_of, shown, start_of
 from mqsel.files.listing import list_message
 from mqsel.files.parts import FilePart
 from mqsel.files.run.work import Job, of_rows
+from mqsel.files.wordings import long_line
 from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import object_from_json
 from mqsel.names import DESCRIPTOR, JMS_DESCRIPTOR
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
 _ROWS = 1 << 10  # of a Parquet file, read at once
+_OBJECT = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*\{")
 
 
 class InspectedMessage(NamedTuple):
@@ -207,13 +210,16 @@ class FoundMessage(NamedTuple):
     has_others: bool = False
 
 
-def find_message(name: str, wanted: str | None, place: int | None = None, nth: int | None = None) -> FoundMessage:
+def find_message(
+    name: str, wanted: str | None, place: int | None = None, nth: int | None = None, max_size: int = MAX_MESSAGE
+) -> FoundMessage:
     """Find a message of a file; the first, if nothing says which.
 
     Args:
         wanted: the format of the file; None: found by its first bytes.
         place: the line of the message, or its byte where messages have no lines; of Parquet the row.
         nth: its number, from 1, if there is no place.
+        max_size: the most bytes of a line, and of a file that is one message.
 
     Raises: MqselError: there is no such message, or it cannot be read. FileError: the file cannot be read.
     """
@@ -222,9 +228,12 @@ def find_message(name: str, wanted: str | None, place: int | None = None, nth: i
         is_any = place is None and nth is None
         if FORMATS[kind or "json"].message is None:
             return _row(name, kind or "", place or nth or 1, is_any=is_any)
-        if kind is None and is_any:
-            return _first(name, content.read())
-        return _piece(name, kind or "json", content, place, nth)
+        if kind is None and is_any and not _OBJECT.match(start_of(content)):
+            text = content.read(max_size + 1)
+            if len(text) > max_size:
+                raise long_line(max_size)
+            return _first(name, text)
+        return _piece(name, kind or "json", pieces(content, kind or "json", name, max_size=max_size), place, nth)
 
 
 def alone(text: bytes, wanted: str | None, name: str = "MESSAGE") -> FoundMessage:
@@ -247,11 +256,13 @@ def _first(name: str, text: bytes) -> FoundMessage:
     return alone(text, None, name)._replace(is_whole=True)
 
 
-def _piece(name: str, kind: str, content: IO[bytes], place: int | None, nth: int | None) -> FoundMessage:
+def _piece(
+    name: str, kind: str, source: Iterable[Piece | FileError], place: int | None, nth: int | None
+) -> FoundMessage:
     """Find the message that stands at a line, or a byte, or that is the *nth*."""
     last: tuple[int, Piece | FileError] | None = None
     is_lines, messages, has_others = FORMATS[kind].is_lines, 0, False
-    for line, piece in enumerate(pieces(content, kind, name), 1):  # type: ignore[arg-type]
+    for line, piece in enumerate(source, 1):
         if isinstance(piece, Piece) and piece.message is None:
             continue
         at = line if is_lines else piece.place if isinstance(piece, Piece) else piece.line or piece.offset
@@ -269,7 +280,7 @@ def _piece(name: str, kind: str, content: IO[bytes], place: int | None, nth: int
     where = place_of(name, kind, at)
     if isinstance(piece, FileError):
         raise MqselError(f"{where}: {piece.message}", hint=piece.hint)
-    is_alone = piece.raw is piece.message and not is_lines
+    is_alone = place is nth is None and not has_others if is_lines else piece.raw is piece.message
     return FoundMessage(piece.message, kind, "" if is_alone else where, has_others=has_others)
 
 

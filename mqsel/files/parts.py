@@ -265,12 +265,13 @@ def messages(part: FilePart) -> Iterator[Piece | FileError]:
     yield from reading(*part[:4])[1]
 
 
-def units(part: FilePart, advance: Callable[[int], None] | None = None) -> Iterator[Any]:
+def units(part: FilePart, max_size: int, advance: Callable[[int], None] | None = None) -> Iterator[Any]:
     """Read what a part has for each message, or blocks of lines where each line is one.
 
     Args:
+        max_size: the most bytes of a line.
         advance: is told from time to time how many more bytes were read.
 
     Raises: FileError: the file cannot be read.
     """
-    yield from reading(*part[:4], advance, in_blocks=True)[1]
+    yield from reading(*part[:4], advance, in_blocks=True, max_size=max_size)[1]

@@ -11,6 +11,13 @@ def bad_line(path: str, line: int, what: str) -> FileError:
     return FileError(what, path=path, line=line)
 
 
+def long_line(limit: int) -> FileError:
+    return FileError(
+        f"the line is longer than {limit:,} bytes: expected a message of this size at most",
+        hint="--max-size 1G (in Python max_size=2**30) reads longer lines",
+    )
+
+
 def no_message(found: object) -> ArgumentError:
     return ArgumentError(f"a message is {shortened(found)}: expected bytes")
 

@@ -233,6 +233,14 @@ FormatName = Literal[
 ]
 
 
+# What Service Bus Explorer saved, as lines of JSON with the names of the product.
+_AS_LINES = (
+    """jq -c '[.] | flatten[] | .properties + {"sys.Label": .label, "sys.MessageId": .messageId, "sys.To": .to,"""
+    """ "sys.CorrelationId": .correlationId, "sys.ReplyTo": .replyTo, "sys.SessionId": .sessionId,"""
+    """ "sys.ContentType": .contentType}' FILE"""
+)
+
+
 def decoder(
     format: str,  # noqa: A002 (the word of the command line)
     names: Sequence[str],
@@ -264,6 +272,8 @@ def decoder(
         raise ArgumentError(
             f"messages of the format {format!r} are read by names as they are spelled: expected {readable}, columns or "
             "mappings, since this dialect reads names without regard to case",
-            hint="convert the messages to JSON lines",
+            hint=_AS_LINES
+            if format == "service-bus"
+            else "write the properties of each message as a JSON object on one line",
         )
     return row.decoder(names, **options) if row.whole is None or not in_any_case else row.whole(names, **options)

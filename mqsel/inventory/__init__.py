@@ -10,7 +10,8 @@ from itertools import chain
 from pathlib import Path
 
 from mqsel.errors import ArgumentError, FileError, check_word, is_a, iterated, shortened
-from mqsel.files.framings import FORMATS, LINES, WIDE, bindings, looks_like
+from mqsel.files.foreign import LINES, WIDE
+from mqsel.files.framings import FORMATS, bindings, looks_like
 from mqsel.files.opening import MAX_SIZE, PACKED, check_size, name_of, opened, readable_anywhere
 from mqsel.files.selectors import selectors
 from mqsel.inventory.entries import Entry, Source, keys_of

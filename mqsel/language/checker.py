@@ -398,6 +398,14 @@ def _number_of(node: Node, operand: Node) -> str:
     if any(type(one) is Identifier and one.name in TIMES for one in children(node)):
         made = hints.milliseconds(string)
         return "" if made is None else hints.in_milliseconds(string, made)
+    texts = [
+        one.name for one in children(node) if type(one) is Identifier and one.name.endswith(("PutDate", "PutTime"))
+    ]
+    if texts:
+        made = hints.milliseconds(string)
+        return f"{texts[0]} is text: write LIKE '{string[:4]}%'" + (
+            f", or compare JMSTimestamp with {made}" if made else ""
+        )
     return f"write {string} without apostrophes" if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", string) else ""
 
 

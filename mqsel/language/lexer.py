@@ -658,6 +658,8 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
         hint = "names have no dots in this dialect; IBM_MQ has them (Root.MQMD.MsgType)"
         if dialect.identifier_dots == "yes":
             hint = "a name starts with a letter, not with a dot"
+        elif re.search(r"(?i)\b(?:message|body|payload)\Z", text[max(start - 8, 0) : start]):
+            hint = "a selector does not read the body: the sender has to set a property"
         elif dialect.identifier_dots in NAME_PREFIXES:
             hint = f"before a dot stands one of {', '.join(NAME_PREFIXES[dialect.identifier_dots])}, without quotes"
     elif character == ":":

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mqsel.errors import ArgumentError, is_a, type_name
+from mqsel.errors import ArgumentError, SelectorError, is_a, type_name
 from mqsel.language.checker import MatchOption, Remarks, check, clock_readings, remark
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import Dialect, core_of
@@ -114,8 +114,12 @@ def read_anew(text: str, dialect: Dialect) -> "Selector":
 
     Raises: SelectorError: what `parse` and `check` refuse.
     """
-    order = parse_in_order(text, dialect)
-    return row(Selector, (text, dialect, order[-1], order, *check(order, text, dialect), False))
+    try:
+        order = parse_in_order(text, dialect)
+        return row(Selector, (text, dialect, order[-1], order, *check(order, text, dialect), False))
+    except SelectorError as error:
+        error.is_ibm = dialect.departures()[0].startswith("IBM")
+        raise
 
 
 @functools.lru_cache(_CACHE_SIZE)

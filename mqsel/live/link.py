@@ -94,8 +94,11 @@ def _opened(address: Address, login: Login, selector: str) -> Link:
         except Exception as error:  # noqa: BLE001 (as above)
             if not pause or not isinstance(error, ConnectionError):
                 hint = f"is a broker running there that speaks AMQP 1.0{' with TLS' * address.is_encrypted}?"
-                if isinstance(error, UnicodeError):
+                if isinstance(error, UnicodeEncodeError):
                     hint = "check the address, the selector and the password: one of them cannot be sent"
+                if isinstance(error, UnicodeDecodeError):
+                    what = "the broker answers with text that is not UTF-8: expected AMQP 1.0"
+                    raise QueueError(what, path=address.name, hint="check the port of the address") from None
                 raise QueueError(f"the broker cannot be reached: {_why(error)}", path=address.name, hint=hint) from None
         time.sleep(pause)
     raise AssertionError
@@ -137,7 +140,8 @@ class Link:
             self._transport.bind(self._connection)
             self._connection.open()
             self._until(lambda: bool(self._connection.state & proton.Endpoint.REMOTE_ACTIVE), "that it opens")
-            self._product = str((self._connection.remote_properties or {}).get("product", ""))
+            properties = self._connection.remote_properties
+            self._product = str(properties.get("product", "")) if isinstance(properties, dict) else ""
             self._attach()
         except BaseException:
             self._socket.close()

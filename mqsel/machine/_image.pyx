@@ -58,7 +58,7 @@ def _fill_facts() -> None:
     for number, row in enumerate(_TABLE):
         first, _, last = row.operand.rpartition("+")
         taken, given = [side.split() for side in row.effect.split("--")]
-        FACTS[number].is_test = given == ["truth"] and "truth" not in taken and last != "truth"
+        FACTS[number].is_test = given == ["truth"] and "truth" not in taken and row.name != "PUSH_TRUTH"
         FACTS[number].is_branch = bool(row.taken) and taken == ["truth"] and not given
         FACTS[number].is_split = first != ""
         FACTS[number].is_pair = first == last == "constant"

@@ -1008,7 +1008,7 @@ def test_files_behind_options(run, tmp_path):
 
 
 UNREADABLE = [
-    (b"color,weight\nblue,5\n", [], "json: this looks like CSV\n  hint: no format is CSV"),
+    (b"color,weight\nblue,5\n", [], "json: this looks like CSV\n  hint: python3 -c"),
     (b"<?xml version='1.0'?>\n<a/>\n", [], "json: this looks like XML\n  hint: of XML only exports"),
     (b'{\n  "color": "blue"\n}\n', [], "json: this looks like JSON of several lines\n  hint: write each object on"),
     (b"JMS_BODY_FIELD:JMSText = a\n", [], "json: this looks like an output of activemq browse\n  hint: write"),

@@ -144,8 +144,8 @@ NO_MESSAGES = [
     (b"color = 'blue' AND\n" + SELECTORS + b"broken =\n" + SELECTORS, "selectors\n  hint: mqsel check --file FILE"),
     (KEYED, "selectors by key\n  hint: mqsel route SELECTORS MESSAGES reads them"),
     (ARRAY, "a JSON array of texts\n  hint: mqsel audit and route read selectors"),
-    (b"color,weight\nblue,5\n", "CSV\n  hint: no format is CSV"),
-    (b"color\tweight\nblue\t5\n", "CSV\n  hint: no format is CSV"),
+    (b"color,weight\nblue,5\n", "CSV\n  hint: python3 -c 'import csv"),
+    (b"color\tweight\nblue\t5\n", "CSV\n  hint: python3 -c 'import csv"),
     (
         DUMP[-600:],
         "the middle of a text of dmpmqmsg or QLOAD\n  hint: --format qload reads it from its next message on",

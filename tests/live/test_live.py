@@ -508,3 +508,14 @@ def test_a_queue_that_changes_meanwhile(capfdbinary: pytest.CaptureFixture[bytes
     assert code == 0
     assert "the broker selects 1 of 3 messages, as IBM_MQ predicts" in err
     assert "3 more came or went meanwhile" in err
+
+
+def test_text_of_a_broker_that_is_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a broker sends bytes that are not UTF-8, the error is about the broker, not about the selector."""
+
+    def answered(*_: object) -> None:
+        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+
+    monkeypatch.setattr(link, "Link", answered)
+    with pytest.raises(QueueError, match="the broker answers with text that is not UTF-8"):
+        list(browse("amqp://localhost:1/q"))

@@ -404,6 +404,20 @@ RULES = (
         severity=NOTE,
     ),
     _rule(
+        names.no_such_property,
+        "a clock, the body or a system property that is not there, as the name of a property",
+        "{0} is {1}",
+        "The name is that of a property, which no message has: the test is never TRUE.",
+        Example("JMSTimestamp > NOW - 3600000", "JMSTimestamp > 1767607200000"),
+    ),
+    _rule(
+        names.name_with_hyphen,
+        "a name or a text with a hyphen, which is a subtraction",
+        "{0} is a subtraction: {1}",
+        "In a name without quotes the hyphen is the minus sign, so that two properties are subtracted.",
+        Example("region = eu-west", "region = 'eu-west'"),
+    ),
+    _rule(
         names.name_alone,
         "a selector that is one name",
         "{0} is a property that has to be TRUE: the name of a consumer or of a subscription is no selector",
@@ -469,14 +483,6 @@ RULES = (
         Example('"FilterType": "SqlFilter"', '"FilterType": "Sql"', "AZURE_SERVICE_BUS"),
         source="Emulator",
         is_of_place=True,
-    ),
-    _rule(
-        products.refused_elsewhere,
-        "what only some products accept",
-        "{0} is {1}",
-        "The selector cannot be moved to the products that it names.",
-        Example("flags = 0x1F", "flags = 31"),
-        severity=NOTE,
     ),
 )
 

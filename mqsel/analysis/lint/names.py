@@ -17,9 +17,10 @@ from mqsel.errors import Span, quoted
 from mqsel.language.dialect import core_of
 from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
 from mqsel.language.lexer import dashes
-from mqsel.language.nodes import Comparison, Identifier, In, Like, Literal, Node, quote
+from mqsel.language.nodes import Arithmetic, Comparison, Identifier, In, Like, Literal, Node, quote
 from mqsel.language.operators import MINUS_IS_NO_COMMENT
 from mqsel.language.pattern import segments
+from mqsel.language.selector import Selector
 from mqsel.names import (
     DESCRIPTOR,
     HEADER_NAMES,
@@ -143,7 +144,54 @@ def header_spelling(structure: Structure) -> Iterator[Found]:
             yield Found(spans(name, structure)[0], (name, near))
 
 
+# The system properties of a message of Azure Service Bus: Microsoft's reference of SQL filters, system properties.
+_SYSTEM = """ContentType CorrelationId DeadLetterSource DeliveryCount EnqueuedSequenceNumber EnqueuedTimeUtc
+ExpiresAtUtc ForcePersistence IsBodyConsumed Label LockedUntilUtc LockToken MessageId PartitionKey ReplyTo
+ReplyToSessionId ScheduledEnqueueTimeUtc SequenceNumber SessionId Size State TimeToLive To ViaPartitionKey""".split()
+_BY_SYSTEM = {name.lower(): f"sys.{name}" for name in _SYSTEM} | {"subject": "sys.Label"}
+_CLOCKS = frozenset(
+    "now sysdate systimestamp today getdate current_timestamp current_date current_time currenttimemillis".split()
+)
+_BODY = re.compile(r"(?i)(?:message\.)?(?:body|payload)\.")
+
+
+def no_such_property(structure: Structure) -> Iterator[Found]:
+    has_scopes = structure.selector.dialect.identifier_dots == "scopes"
+    for name, read in structure.selector.names.items():
+        said = ""
+        if name.lower() in _CLOCKS:
+            said = "a property, and no clock: write milliseconds since 1970 as a number"
+        elif _BODY.match(name):
+            said = "a property of the message: a selector does not read the body"
+        elif has_scopes and name.lower().startswith("sys.") and name[4:].lower() not in _BY_SYSTEM:
+            near = next(iter(difflib.get_close_matches(name[4:], _SYSTEM, 1, 0.6)), "Label")
+            said = f"not a system property, which is an error in the broker: write one such as sys.{near}"
+        if said:
+            yield Found(spans(read, structure)[0], (name, said))
+
+
+_HYPHENS = re.compile(r"[^\W\d]\w*(?:-\w+)+")
+
+
+def name_with_hyphen(node: Comparison, selector: Selector) -> Found | None:
+    for side, other in ((node.left, node.right), (node.right, node.left)) if node.operator in ("=", "<>") else ():
+        written = selector.text[slice(*side.span)]
+        if not isinstance(side, Arithmetic) or not _HYPHENS.fullmatch(written):
+            continue
+        if isinstance(other, Literal) and isinstance(other.value, str):
+            is_artemis = selector.dialect.departures()[0] == "ARTEMIS"
+            advice = f"write hyphenated_props:{written}" if is_artemis else "the property needs another name"
+            return Found(side.span, (written, advice))
+        if isinstance(other, Identifier):
+            return Found(side.span, (written, f"if text is meant, write {quote(written)}"))
+    return None
+
+
 def header_prefix(structure: Structure) -> Iterator[Found]:
+    if structure.selector.dialect.identifier_dots == "scopes":
+        for name, read in structure.selector.names.items():
+            if (header := _BY_SYSTEM.get(name.lower())) is not None:
+                yield Found(spans(read, structure)[0], (name, header))
     if not core_of(structure.selector.dialect).is_plain:
         return  # a product with tests of its own has names of its own, too: AMQPriority, h.priority, sys.Label
     for name, read in structure.selector.names.items():

@@ -22,6 +22,7 @@ from mqsel.errors import (
     is_a,
     iterated,
 )
+from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.files.framings import FORMATS
 from mqsel.files.opening import name_of
 from mqsel.files.parts import Named, listed_files
@@ -92,7 +93,9 @@ def _selected(
             tally.add(record)
         elif isinstance(record, Complaint):
             if FORMATS[kind].place == "line":
-                problem = bad_line(name, record.line, record.text)
+                what, _, hint = record.text.partition("\n  hint: ")
+                problem = bad_line(name, record.line, what)
+                problem.hint = hint or None
             else:
                 problem = FileError(record.text, path=name, offset=record.line)
         elif isinstance(record, Broken):
@@ -162,6 +165,7 @@ def filter(  # noqa: A001 (the word of Matcher)
     types: Mapping[str, str] | None = None,
     errors: str = "raise",
     jobs: int | None = 1,
+    max_size: int = MAX_MESSAGE,
 ) -> Filtered:
     """Iterate over the selected messages of files, packed or not, untouched and in order.
 
@@ -177,12 +181,14 @@ def filter(  # noqa: A001 (the word of Matcher)
         errors: "raise" the first FileError, or PropertyTypeError of a column, or "skip" what is broken, and count and
             list it.
         jobs: how many processes read; None for one for each processor. They end with the iterator.
+        max_size: the most bytes of a line of JSON; a longer line is a message that is broken.
 
     Raises: ArgumentError: an argument that cannot be. SelectorError: as `mqsel.compile`.
     """
     if format is not None:
         check_word("format", format, FORMATS)
     check_word("errors", errors, ("raise", "skip"))
+    check_count("max_size", max_size, "a count of bytes")
     if jobs is not None:
         check_count("jobs", jobs, "a count of processes, or None")
     declared = declared_types(types)
@@ -194,7 +200,7 @@ def filter(  # noqa: A001 (the word of Matcher)
         if isinstance(paths, Matcher) or (is_place and text and compile_selector(text)):
             raise ArgumentError("the selector stands first: expected filter(paths, selector), unlike mqsel match")
     matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
-    ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True)
+    ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True, max_size=max_size)
     given: Any = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else iterated(paths, "a path, or paths")
     names = [name_of(name) for name in given]
     return Filtered(names, matcher, ask, format, cores() if jobs is None else jobs)

@@ -96,7 +96,7 @@ def done(run: JobRun, ask: Ask, task: Task, advance: Advance | None) -> Iterator
     try:
         if trouble is not None:
             raise trouble
-        kind, source, start = reading(name, wanted, advance=advance, in_blocks=True)
+        kind, source, start = reading(name, wanted, advance=advance, in_blocks=True, max_size=ask.max_size)
     except FileError as error:
         yield Broken(why(error))
         return

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mqsel import formats
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError, nameable
 from mqsel.files._sifter import Sifter
-from mqsel.files.dumps import Piece
+from mqsel.files._splitters import LongLine
+from mqsel.files.dumps import MAX_MESSAGE, Piece
 from mqsel.files.framings import FORMATS, counted, each, taken_apart
 from mqsel.files.parts import FilePart, units
 from mqsel.formats.jsonl import json_text, typed
@@ -46,6 +47,7 @@ class Ask(NamedTuple):
         given: the contract that messages are held against; None for none.
         bound: whether the selectors are those of the queues of an export, which get messages of their addresses alone.
         by_place: whether `Runs` may stand for lines: who asks can read the file.
+        max_size: the most bytes of a line.
     """
 
     invert: bool = False
@@ -59,6 +61,7 @@ class Ask(NamedTuple):
     given: Contract | None = None
     bound: bool = False
     by_place: bool = False
+    max_size: int = MAX_MESSAGE
 
 
 class Runs(NamedTuple):
@@ -314,7 +317,9 @@ class Job:
             advance: is told from time to time how many more bytes were read.
         """
         job = cls(selects, ask._replace(format=part.format))
-        return job.rows(part) if part.format == "parquet" else job.messages(units(part, advance), part.path)
+        if part.format == "parquet":
+            return job.rows(part)
+        return job.messages(units(part, ask.max_size, advance), part.path)
 
     def messages(self, source: Iterable[Any], path: str = "-") -> Iterator[Any]:
         """Do it with messages, until there are no more or nothing more is asked for.
@@ -819,6 +824,9 @@ class Diff(Job):
         sifters = [Match(one.matcher(keys[0]), ask).sifter("-")[0] for one in self.selects]
         try:
             for unit in source:
+                if isinstance(unit, LongLine):
+                    yield from sifters[1].sift(unit)
+                    continue
                 before = sifters[1].lines
                 old, new = (sifter.sift(unit) for sifter in sifters)
                 yield from [one for one in new if isinstance(one, Complaint)]
