@@ -50,7 +50,7 @@ ROWS = [
 INSIDE = {
     "language": "dialects dialect wordings operators nodes pattern clues computed static hints sets lexer checker"
     " settle parser selector layout optimizer parameters",
-    "logic": "intervals sets formulas needs normal solver.automata solver.domains solver.boxes"
+    "logic": "intervals sets formulas needs normal solver.budget solver.automata solver.domains solver.boxes"
     " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
     " _sources _vm _stream sections",
