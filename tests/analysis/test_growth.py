@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import mqsel
 from mqsel.analysis.compare.audit import audit
+from mqsel.language.dialect import PRESETS
 
 LONG = mqsel.JMS.replace(max_length=10_000_000)
 
@@ -52,3 +56,20 @@ def test_twice_the_size_is_not_four_times_the_time(name: str) -> None:
             gc.enable()
         least.append(min(times))
     assert least[1] < 3 * least[0], least
+
+
+GROWING_SCRIPT = Path(__file__).resolve().parent.parent / "growing.py"
+EVERY = [pytest.param(name, size, marks=pytest.mark.long) for name in PRESETS for size in (1_000, 10_000)]
+
+
+@pytest.mark.parametrize(("dialect", "size"), [("ARTEMIS", 300), *EVERY])
+def test_no_call_takes_more_than_its_budget(dialect: str, size: int) -> None:
+    """No construct of a dialect makes a call take more than two seconds of processor time."""
+    calls = ["--calls", "relation"] if size < 1_000 else []
+    line = [sys.executable, str(GROWING_SCRIPT), dialect, "--size", str(size), *calls]
+    run = subprocess.run(line, check=True, capture_output=True, text=True)
+    *slow, slowest = run.stdout.splitlines()
+    print(slowest)
+
+    expected: list[str] = []
+    assert expected == slow

@@ -30,7 +30,7 @@ from mqsel.logic.formulas import Formula, Leaf, all_of, leaves
 from mqsel.logic.needs import needs
 from mqsel.logic.normal import Writer
 from mqsel.logic.sets import NOTHING, Values
-from mqsel.logic.solver import Message, Witness
+from mqsel.logic.solver import Message, Witness, steps_of_check
 from mqsel.logic.solver.boxes import Check
 from mqsel.logic.solver.budget import Budget, budget_of_many
 from mqsel.machine.sections import Texts
@@ -286,9 +286,11 @@ def _messages(entry: _Entry, first: Message) -> Iterator[Message]:
 def _at_end(entry: _Entry, message: Message, end: int) -> Message:
     """Move whole numbers as far towards *end* as the selector takes them, one after the other."""
     moved = dict(message)
+    of_search = _HALVED * steps_of_check([entry.known.normal.true])
     for name, value in message.items():
-        if type(value) is not int:
+        if type(value) is not int or entry.proofs.left < of_search:
             continue
+        entry.proofs.count(of_search)
         inside, beyond = value, end
         if entry.matches({**moved, name: end}):
             inside = end
@@ -302,6 +304,7 @@ def _at_end(entry: _Entry, message: Message, end: int) -> Message:
     return moved
 
 
+_HALVED = 65  # times that an interval of whole numbers is halved at most
 _INT64 = -(1 << 63), (1 << 63) - 1
 
 
