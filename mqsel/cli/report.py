@@ -6,6 +6,7 @@ rich is imported by the function that needs it.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import sys
@@ -37,6 +38,31 @@ _COLORED = re.compile(
 _SGR = {"green": 32, "red": 31, "yellow": 33, "cyan": 36}  # ECMA-48, 8.3.117
 _DIFFERENCES = 10  # messages on which a broker differs that are named
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
+
+
+class StdoutFile(io.FileIO):
+    """Writes all that it is given to stdout, or fails: without Python's buffers a nearly full disk takes only a part.
+
+    If the reader has gone, nothing is written, and that is no error: the exit code is that of the whole answer.
+
+    Attributes:
+        is_unread: whether the reader has gone; of the class, as the process has one stdout.
+    """
+
+    is_unread = False
+
+    def write(self, data: Any) -> int:
+        left = memoryview(data)
+        while left and not StdoutFile.is_unread:
+            try:
+                size = super().write(left)
+            except BrokenPipeError:
+                StdoutFile.is_unread = True
+                break
+            if size is None:
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            left = left[size:]
+        return len(data)
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -195,7 +221,12 @@ class Report:
 
     @property
     def is_finished(self) -> bool:
-        return self.ask.limit == 0 or (self.asked.raising and self.total.skipped > 0)
+        return self.ask.limit == 0 or (self.asked.raising and self.total.skipped > 0) or self.is_unread
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether nobody reads stdout any more: the run ends. A run prints only messages: there was one to print."""
+        return StdoutFile.is_unread
 
     def begin(self, name: str, kind: str, start: bytes) -> None:
         """Note a file that is read as *kind*, and its first bytes."""

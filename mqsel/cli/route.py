@@ -217,6 +217,8 @@ class RouteReport(Report):
         total, stopped = self.total, self.ended()
         if self._folder is not None:
             self._folder.close()
+        if self.is_unread:  # the counts are those of a part
+            return 2 if self.trouble else 0
         if self._as_json:
             counts = {name: getattr(total, name) for name in ("messages", "selected", "skipped")}
             print_json({**counts, "delivered": {key: total.delivered[key] for key in self._keys}})
