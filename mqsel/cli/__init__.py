@@ -206,7 +206,7 @@ def _take_streams() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         answer, is_unbuffered = StdoutFile(1, "w", closefd=False), isinstance(sys.stdout.buffer, io.FileIO)
         sys.stdout = io.TextIOWrapper(
-            answer if is_unbuffered else io.BufferedWriter(answer),  # type: ignore[arg-type]
+            answer if is_unbuffered else io.BufferedWriter(answer),
             sys.stdout.encoding,
             line_buffering=answer.isatty(),
             write_through=is_unbuffered,

@@ -14,6 +14,7 @@ from mqsel.analysis.explain import in_words
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.report import complain, folded, print_json, say, width_of
 from mqsel.cli.selectors import NONE_FOUND, Given, add_inventory, complain_of, keyed
+from mqsel.errors import in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import IBM_MQ
 
@@ -88,7 +89,7 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _lines(found: Audit, read: dict[str, Given]) -> Iterator[str]:
-    texts = {key: " ".join(one.text.split()) for key, one in read.items()}
+    texts = {key: in_one_line(one.text) for key, one in read.items()}
     for key, reason in found.never:
         yield f"never     {key}: {reason}"
     for keys, is_one_text in found.equal:

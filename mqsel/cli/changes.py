@@ -13,7 +13,7 @@ from mqsel.cli.arguments import contract_of, types_of
 from mqsel.cli.report import Report, fitted, folded, print_json, say, width_of
 from mqsel.cli.run import run
 from mqsel.cli.selectors import Given, complain_of
-from mqsel.errors import MqselError, SelectorError, visible
+from mqsel.errors import MqselError, SelectorError
 from mqsel.files.framings import FORMATS, place_of
 from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, everything
 from mqsel.formats.jsonl import in_json, object_from_json
@@ -112,8 +112,8 @@ def _show(key: str, change: SelectionChange, *, as_json: bool) -> None:
         print_json({**({"key": key} if key else {}), **found})
         return
     if key:
-        print(fitted(visible(f"{key}: {change.gained.messages:,} gained, {change.lost.messages:,} lost")))
+        print(fitted(f"{key}: {change.gained.messages:,} gained, {change.lost.messages:,} lost"))
     for word, side in sides.items():
         for line in side.lines(word):
             is_selector = line.startswith("exactly")
-            print(folded(visible(line), width_of(sys.stdout)) if is_selector else fitted(visible(line)))
+            print(folded(line, width_of(sys.stdout)) if is_selector else fitted(line))

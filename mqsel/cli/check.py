@@ -13,7 +13,7 @@ from mqsel.cli.choice import RuleChoice
 from mqsel.cli.lint import in_json, place
 from mqsel.cli.report import colored, complain, folded, print_json, width_of
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, configuration_of, given
-from mqsel.errors import SelectorError, visible
+from mqsel.errors import SelectorError, in_one_line
 from mqsel.inventory.known import error_of, is_checked
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
@@ -55,7 +55,7 @@ def _check(arguments: argparse.Namespace) -> int:
             answer = _unknown(one) if one.reason else _read(one, choice)
             if not arguments.json:
                 if is_many:
-                    print(f"{one.where}: {visible(one.text)}")
+                    print(f"{one.where}: {in_one_line(one.text)}")
                 for line in _lines(answer):
                     print(colored(folded(f"  {line}" if is_many else line, width, " " * 12), sys.stdout))
         if arguments.json:

@@ -17,7 +17,7 @@ from mqsel.cli.report import complain, fitted, folded, print_json, say, width_of
 from mqsel.cli.review import ReviewRow, reviewed
 from mqsel.cli.run import add_ways
 from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files
-from mqsel.errors import MqselError, SelectorError, shortened
+from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
 from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
@@ -236,7 +236,7 @@ def _only(key: str, text: str, path: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"key": key, "relation": "only", "path": path, "selector": text})
     else:
-        print(folded(f"{key}: only in {path}: {text}", width_of(sys.stdout)))
+        print(folded(f"{key}: only in {path}: {in_one_line(text)}", width_of(sys.stdout)))
 
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:

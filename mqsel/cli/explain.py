@@ -16,7 +16,7 @@ from mqsel.cli.arguments import Commands, add_format, check_order, command, limi
 from mqsel.cli.lint import in_json
 from mqsel.cli.report import colored, complain, escaped, fitted, folded, print_json, say_format, seeming, width_of
 from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, cut_piece, shortened, visible
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, in_one_line, shortened
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
 from mqsel.files.judgement import JudgedMessage, judged
@@ -79,7 +79,7 @@ def _explain(arguments: argparse.Namespace) -> int:
             complain_of(one, error, arguments.key)
             return 2
         selector, dialect = one.text, one.dialect
-        complain(f"{one.where}: {visible(selector)}")
+        complain(f"{one.where}: {in_one_line(selector)}")
     else:
         selector, dialect = arguments.selector, arguments.dialect or configuration_of(arguments).usual
         check_order("explain", selector, [] if arguments.message is None else [arguments.message], dialect)
@@ -121,7 +121,7 @@ def _show_program(matcher: Matcher) -> None:
     print("\ntree")
     for node, depth in _tree(read.node):
         label = "  " * depth + _label(node)
-        print(fitted(f"  {label:24}  {cut_piece(piece_of(selector, node), 72)}".rstrip()))
+        print(fitted(f"  {label:24}  {piece_of(selector, node)}".rstrip()))
     print(escaped(f"\noptimised\n  {unparse(optimize(read).node, read.dialect)}"))
     print("\ninstructions")
     for line in listing(matcher.program).splitlines():

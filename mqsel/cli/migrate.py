@@ -15,7 +15,7 @@ from mqsel.cli.arguments import Commands, add_given, command, contract_of, diale
 from mqsel.cli.report import folded, print_json, say, width_of, write_file
 from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
-from mqsel.errors import SelectorError, visible
+from mqsel.errors import SelectorError, in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
@@ -91,7 +91,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
             print_json(_in_json(rows[-1]))
         else:
             for line in _lines(rows[-1], names[0]):
-                print(folded(visible(line), width_of(sys.stdout), " " * 6))
+                print(folded(line, width_of(sys.stdout), " " * 6))
     if not arguments.json:
         for line in _summary(rows):
             say(line)
@@ -128,13 +128,13 @@ def _in_json(row: _Row) -> dict[str, Any]:
 def _lines(row: _Row, target: str) -> Iterator[str]:
     one, found = row
     yield f"{found.verdict:11}  {one.where}"
-    text = " ".join(one.text.split())
+    text = in_one_line(one.text)
     if found.verdict == "same":
         yield f"    {text}"
     elif text.strip("…"):  # which stands for what cannot be known
         yield f"  - {text}"
     if found.verdict == "translated":
-        yield f"  + {' '.join(found.text.split())}"
+        yield f"  + {in_one_line(found.text)}"
     for line in _details(found, target):
         yield f"    {line}"
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from mqsel._interrupt import held, undone
 from mqsel.cli.arguments import KEYED, holds_selectors
-from mqsel.errors import MqselError, cut, visible
+from mqsel.errors import MqselError, cut, visible, wrapped
 from mqsel.files.framings import ARRAY, CSV, FORMATS, looks_like, place_of, shown
 from mqsel.files.run.tasks import Advance, Begun
 from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Kept, Tally
@@ -106,10 +106,7 @@ def folded(line: str, width: int | None, indent: str = "    ") -> str:
     line = escaped(line)
     if width is None:
         return line
-    import textwrap  # noqa: PLC0415 (for a terminal alone)
-
-    wrapped = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(wrapped)
+    return "\n".join(wrapped(line, width, indent))
 
 
 def say(what: str | MqselError, before: str = "") -> None:

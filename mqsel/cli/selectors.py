@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, is_message
 from mqsel.cli.configuration import Configuration, configured
 from mqsel.cli.report import complain, print_json, progress, say, width_of
-from mqsel.errors import FileError, MqselError, SelectorError, caret, shortened, visible
+from mqsel.errors import FileError, MqselError, SelectorError, caret, in_one_line, shortened, visible
 from mqsel.files.framings import shown
 from mqsel.files.opening import opened
 from mqsel.files.run.work import Ask, why
@@ -322,8 +322,9 @@ _KEYED = ("keyed", "keyed-json", "parquet")  # whose keys are of their own
 _WIDTH = max(map(len, KINDS))
 _ABOUT = f"""\
 Prints a line for each selector: key, destination, selector and FILE:LINE:COLUMN, with tabs between; a tab or an end of
-line within one of them is a blank. Of what cannot be known the reason stands in parentheses. A folder is walked as
-ripgrep does it; - is stdin. What a file holds is recognised, or told by --as.
+line within a string is printed as ␉ or ␊, and --json has the selector as it stands. Of what cannot be known the reason
+stands in parentheses. A folder is walked as ripgrep does it; - is stdin. What a file holds is recognised, or told by
+--as.
 
 exit code: 0 if there is a selector, 1 if there is none, 2 if something went wrong, such as a damaged file.
 
@@ -364,7 +365,7 @@ def _list(arguments: argparse.Namespace) -> int:
                 elif entry.text is None and entry.reason:
                     complain(f"{place_in_words(entry)}: {entry.reason}")
                 else:
-                    text = f"({entry.reason})" if entry.selector is None else entry.selector
+                    text = f"({entry.reason})" if entry.selector is None else in_one_line(entry.selector)
                     print("\t".join(map(visible, (entry.key, entry.destination, text, place_in_words(entry)))))
             if advance is not None and place.path != "-":
                 with suppress(OSError):
