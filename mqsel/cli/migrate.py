@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from mqsel.analysis.compare.migrate import VERDICTS, Migrated, portable
+from mqsel.analysis.compare.migrate import Migrated, portable
 from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
-from mqsel.cli.report import folded, print_json, say, width_of, write_file
+from mqsel.cli.report import check_total, folded, print_json, say, width_of, write_file
 from mqsel.cli.rewriting import WRITE, rewrite
-from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
+from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given, unread
 from mqsel.errors import SelectorError, in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
@@ -40,6 +40,9 @@ examples:
   mqsel migrate --from JMS --portable JMS,ARTEMIS,RABBITMQ --html report.html src/
   mqsel migrate --from IBM_MQ --to ACTIVEMQ --given contract.json --write selectors.txt
 """
+
+
+INVALID = "invalid"  # in reports beside the verdicts: the product of today refuses the selector
 
 
 class _Row(NamedTuple):
@@ -86,6 +89,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
             except SelectorError as error:
                 trouble = True
                 complain_of(one, error, is_many=len(read.selectors) > 1)
+                rows.append(_Row(one, Migrated(INVALID, reason=error.message)))
                 continue
         if arguments.json:
             print_json(_in_json(rows[-1]))
@@ -96,7 +100,9 @@ def _migrate(arguments: argparse.Namespace) -> int:
         for line in _summary(rows):
             say(line)
     if arguments.html is not None:
-        write_file(arguments.html, page.html(f"Selectors for {', '.join(names)}", _tables(rows, names)))
+        tables = [*_tables(rows, names), *unread(read.damaged)]
+        check_total(len(read.selectors), len(tables[-1 - bool(read.damaged)].rows))
+        write_file(arguments.html, page.html(f"Selectors for {', '.join(names)}", tables))
     if arguments.write:
         changes = [(row.one, row.found.text) for row in rows if row.found.verdict == "translated"]
         changes = [pair for pair in changes if pair[0].entry is not None]
@@ -163,7 +169,7 @@ def _reason(found: Migrated) -> str:
 
 def _summary(rows: list[_Row]) -> Iterator[str]:
     counts = Counter(row.found.verdict for row in rows)
-    shown = ", ".join([f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict]])
+    shown = ", ".join([f"{counts[verdict]:,} {verdict}" for verdict in _ABOUT_VERDICTS if counts[verdict]])
     yield f"mqsel: {len(rows):,} selector{'s' * (len(rows) != 1)}{': ' * bool(shown)}{shown}"
     for (verdict, reason), count in _reasons(rows):
         yield f"  {count:,} {verdict} {reason}"
@@ -183,6 +189,7 @@ _ABOUT_VERDICTS = {
     "differs": ("bad", "select other messages, and no translation was found"),
     "refused": ("bad", "use something that the product does not have"),
     "not decided": ("text", "have to be looked at: no difference was found, and no proof"),
+    INVALID: ("bad", "are refused by the product of today"),
 }
 
 
@@ -199,7 +206,10 @@ def _tables(rows: list[_Row], names: list[str]) -> Iterator[page.PageTable]:
     yield page.PageTable(
         "Selectors",
         ("Where", "Verdict", "Selector", "What to know"),
-        [[*_cells(row, names[0])] for row in sorted(rows, key=lambda row: -VERDICTS.index(row.found.verdict))],
+        [
+            [*_cells(row, names[0])]
+            for row in sorted(rows, key=lambda row: -[*_ABOUT_VERDICTS].index(row.found.verdict))
+        ],
     )
 
 

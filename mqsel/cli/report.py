@@ -151,6 +151,15 @@ def write_file(path: str, lines: Iterable[str]) -> None:
         raise MqselError(f"{shown(path)}: cannot be written: {error.strerror or error}") from error
 
 
+def check_total(read: int, reported: int) -> None:
+    """Check that a report has all that was read.
+
+    Raises: MqselError: it has not, by a defect of mqsel.
+    """
+    if read != reported:
+        raise MqselError(f"defect of mqsel: {read:,} selectors were read, and {reported:,} are in the report")
+
+
 def complain(what: str | MqselError, where: str = "") -> None:
     """Print what is wrong."""
     say(what, f"mqsel: {where}")

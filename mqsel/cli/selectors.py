@@ -7,13 +7,14 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from mqsel.cli.arguments import Commands, command, dialect_of, in_shell, is_message
 from mqsel.cli.configuration import Configuration, configured
+from mqsel.cli.page import PageTable
 from mqsel.cli.report import complain, print_json, progress, say, width_of
 from mqsel.errors import FileError, MqselError, SelectorError, caret, in_one_line, shortened, visible
 from mqsel.files.framings import shown
@@ -180,6 +181,13 @@ def _in_files(paths: list[str], arguments: argparse.Namespace, dialect: Dialect 
         if content is not None:
             made = made._replace(stdin=content)
     return made
+
+
+def unread(damaged: Sequence[Entry]) -> Iterator[PageTable]:
+    """Yield the table of what could not be read, for the page of a report; none if everything was."""
+    if damaged:
+        rows = [[[("text", place_in_words(one))], [("bad", one.reason)]] for one in damaged]
+        yield PageTable("Not read", ("Where", "Why"), rows)
 
 
 def place_in_words(entry: Entry) -> str:
