@@ -62,8 +62,8 @@ def add(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    read, is_damaged = keyed(arguments.paths, arguments, arguments.dialect)
-    if not read and not is_damaged:
+    read, damaged = keyed(arguments.paths, arguments, arguments.dialect)
+    if not read and not damaged:
         complain(NONE_FOUND)
     usual = next((one.dialect for one in read.values()), arguments.dialect or IBM_MQ)
     contract = contract_of(arguments, usual)
@@ -85,7 +85,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     say(_summary(found))
     is_clean = not (found.never or found.equal or found.within or found.missing or found.twice)
     is_clean = is_clean and not (contract is not None and any(one for _, one in gaps))
-    return 2 if found.invalid or is_damaged else int(not is_clean)
+    return 2 if found.invalid or damaged else int(not is_clean)
 
 
 def _lines(found: Audit, read: dict[str, Given]) -> Iterator[str]:

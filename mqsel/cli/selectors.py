@@ -292,13 +292,15 @@ def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
     return by[key]
 
 
-def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> tuple[dict[str, Given], bool]:
+def keyed(
+    paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None
+) -> tuple[dict[str, Given], list[Entry]]:
     """Read the selectors of files by key; complain of what is damaged, and of what cannot be known.
 
     Args:
         dialect: to read all of them in; None for that of the kind of each.
 
-    Returns: those that are known, and whether anything was damaged.
+    Returns: those that are known, and the entries of what could not be read.
 
     Raises: MqselError: a file of keys has one twice.
     """
@@ -318,7 +320,7 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
             complain(f"{place_in_words(entry)}: {key}: it cannot be known: {entry.reason}")
         else:
             made[key] = _of_entry(entry)
-    return made, bool(read.damaged)
+    return made, read.damaged
 
 
 _NAMED = 8  # keys in a hint
