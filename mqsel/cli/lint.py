@@ -89,7 +89,7 @@ def _lint(arguments: argparse.Namespace) -> int:
     contracts = {dialect: contract_of(arguments, dialect) for dialect in {one.dialect for one in read.selectors}}
 
     def look(one: Given) -> list[Finding]:
-        return findings_of(one.source, one.dialect, contracts[one.dialect])
+        return findings_of(one.source, one.dialect, contracts[one.dialect], choice.looked_by(one))
 
     outcome = RewriteOutcome([], 0, 0)
     if arguments.fix or arguments.diff:
