@@ -4,7 +4,7 @@ From the leaves of the tree up, each condition gets a few ways to become TRUE or
 an OR has the ways of each operand, an AND combines one way of each. A test requires a set of values of a property
 (`mqsel.logic.normal`); the sets of two tests of one property are intersected. For a test with arithmetic the solver
 searches the remaining values (`mqsel.logic.solver`). The machine evaluates every change before it is reported. Knows
-the language and the machine, no matcher.
+the language and the machine, no matcher. Longer than 500 lines because a sentence is worded from what the search knows.
 """
 
 from __future__ import annotations
