@@ -501,6 +501,8 @@ def _numbers(values: Values, value: object) -> tuple[str, list[object]]:
         gap = math.nextafter(intervals[0][1], math.inf)
         if gap == math.nextafter(intervals[1][0], -math.inf):
             return f"other than {_number(gap)}", [gap + 1, gap - 1, gap + 0.5, *map(int, (gap + 1, gap - 1))]
+    if not math.isfinite(number):
+        return _number(number), []
     low, high = next(((low, high) for low, high in intervals if low <= number <= high), (number, number))
     if low == high:
         return _number(low), [low, int(low) if float(low).is_integer() else low]
