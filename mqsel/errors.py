@@ -8,6 +8,7 @@ of an argument finds here what checks it.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from enum import IntEnum
@@ -357,11 +358,56 @@ def _reach(text: str, start: int, stop: int, limit: int) -> int:
     return place
 
 
+_PICTURES = str.maketrans("\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029", "␉␊␋␌␍␜␝␞␟␤␤␤")
+
+
 def visible(text: str) -> str:
-    """Show what a terminal cannot as what it can."""
+    """Show what a terminal would obey as what it can show; spaces of all kinds stay as they are."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
+    shown = text.translate(_PICTURES)
+    return "".join([c if c.isprintable() or unicodedata.category(c) == "Zs" else "�" for c in shown])
+
+
+def wrapped(text: str, width: int, indent: str = "", first: str = "") -> list[str]:
+    """Break a line between words at *width* cells; blanks within apostrophes are those of a literal, and stay.
+
+    Args:
+        indent: before each line but the first.
+        first: before the first.
+    """
+    lines = [first]
+    for word in _WORDS.findall(text):
+        if cells(lines[-1] + word.rstrip()) > width and lines[-1].strip():
+            lines.append(indent)
+        lines[-1] += word
+    return [line.rstrip() for line in lines]
+
+
+# A string, a quoted name or a name in brackets, as any dialect writes them, and what begins a comment in some.
+_LITERAL = re.compile(r"""('[^']*'?|"[^"]*"?|\[[^\]]*\]?)""")
+_COMMENT = re.compile(r"--|//|/\*")
+_WORDS = re.compile(r"(?:'[^']*'|\S)+\s*|\s+")
+
+
+def in_one_line(selector: str) -> str:
+    """Return a selector for a line of a report: white space between words becomes one blank, literals stay.
+
+    A tab or an end of line within a literal becomes a sign that shows it. A selector with comments keeps all of its
+    white space: a comment ends with its line.
+    """
+    parts = _LITERAL.split(selector)
+    if any(map(_COMMENT.search, parts[::2])):
+        return visible(selector)
+    parts[::2] = [re.sub(r"\s+", " ", part) for part in parts[::2]]
+    return visible("".join(parts).strip(" "))
+
+
+def _drawn(text: str) -> str:
+    """Return a selector as it is drawn above carets, of the same length: a blank for white space between words."""
+    parts = _LITERAL.split(text)
+    parts[::2] = [re.sub(r"\s", " ", part) for part in parts[::2]]
+    return visible("".join(parts))
 
 
 def caret(text: str, span: Span, width: int | None = None) -> list[str]:
@@ -391,9 +437,10 @@ def caret(text: str, span: Span, width: int | None = None) -> list[str]:
     # A span longer than the window keeps its head; the tail is cut with an ellipsis like the rest of the line.
     right = min(_reach(text, stop, line_stop, window), _reach(text, start, line_stop, longest))
     shown_stop = min(stop, right)
-    head = ("…" if left > line_start else "") + visible(text[left:start])
-    body = visible(text[start:shown_stop])
-    tail = visible(text[shown_stop:right]) + ("…" if right < line_stop else "")
+    shown = _drawn(text)
+    head = ("…" if left > line_start else "") + shown[left:start]
+    body = shown[start:shown_stop]
+    tail = shown[shown_stop:right] + ("…" if right < line_stop else "")
     return [f"  | {head}{body}{tail}".rstrip(), "  | " + " " * cells(head) + "^" * max(1, cells(body))]
 
 
@@ -406,16 +453,17 @@ def carets(text: str, spans: Iterable[Span], width: int | None = None) -> list[s
     for start, stop in sorted(spans):
         lines.setdefault(text.rfind("\n", 0, start) + 1, []).append((start, stop))
     drawn: list[str] = []
+    shown = _drawn(text)
     for first, inside in lines.items():
         last = text.find("\n", first)
-        line = text[first : None if last < 0 else last] + " "  # for a span at its end
+        line = shown[first : None if last < 0 else last] + " "  # for a span at its end
         if len(inside) == 1 or cells(line) > (2 * WINDOW if width is None else width - _FRAME):
             pieces = dict.fromkeys(tuple(caret(text, span, width)) for span in inside)
             drawn += [row for piece in pieces for row in piece]
             continue
         marked = {at - first for start, stop in inside for at in range(start, max(stop, start + 1))}
-        signs = [("^" if at in marked else " ") * cells(visible(sign)) for at, sign in enumerate(line)]
-        drawn += [f"  | {visible(line)}".rstrip(), f"  | {''.join(signs)}".rstrip()]
+        signs = [("^" if at in marked else " ") * cells(sign) for at, sign in enumerate(line)]
+        drawn += [f"  | {line}".rstrip(), f"  | {''.join(signs)}".rstrip()]
     return drawn
 
 

@@ -24,7 +24,7 @@ _BADGES = {
     "note": ("i", "#454545", "#ececec"),
 }
 _ROWS = 1_000  # of a table
-_CELL = "padding:2px 8px;text-align:left;vertical-align:top;border:0"
+_CELL = "padding:2px 8px;text-align:left;vertical-align:top;border:0;white-space:pre-wrap"
 _NUMBER = "padding:2px 8px;text-align:right;vertical-align:top;border:0;font-variant-numeric:tabular-nums"
 
 
@@ -71,5 +71,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
 
 def page(sentences: Sequence[str], *tables: str) -> str:
     """Put sentences, as HTML, before tables."""
-    said = "".join(f'<p style="margin:2px 0">{one}</p>' for one in sentences)
+    said = "".join(f'<p style="margin:2px 0;white-space:pre-wrap">{one}</p>' for one in sentences)
     return f'<div style="line-height:1.5">{said}{"".join(tables)}</div>'

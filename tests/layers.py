@@ -64,7 +64,7 @@ INSIDE = {
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
     " source __init__",
     "explorer": "blocks session server __init__",
-    "cli": "configuration arguments rules output report baseline queues run selectors page review choice rewriting"
+    "cli": "configuration arguments rules output report baseline queues run page selectors review choice rewriting"
     " changes match why route lint check format explain inspect diff audit contract migrate explore test"
     " completion __init__",
 }

@@ -7,7 +7,6 @@ Ctrl-C. A module has the help of its command, too. Owns no rule of the language 
 from __future__ import annotations
 
 import argparse
-import errno
 import gc
 import io
 import os
@@ -19,7 +18,7 @@ from typing import Any, NoReturn
 
 from mqsel import _interrupt
 from mqsel.cli.arguments import Help
-from mqsel.cli.output import choose_color, complain, print_text, say
+from mqsel.cli.output import StdoutFile, choose_color, complain, print_text, say
 from mqsel.errors import MqselError, shortened, shortened_line
 from mqsel.machine.program import BUILD
 
@@ -39,7 +38,8 @@ examples:
 With --json commands print JSON, which output.schema.json beside this program's modules describes.
 
 exit code: that of the command, see its help; 2 also if stdout is closed or full, 130 if it was ended by Ctrl-C. It does
-not depend on whether stderr can be written.
+not depend on whether stderr can be written, nor on a reader of stdout that ends early, such as head: the command goes
+on to its exit code. Only match, route and inspect then stop, with the exit code for what they have read.
 """
 
 
@@ -174,8 +174,6 @@ def _answered(argv: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error.__context__, MqselError):
             complain(error.__context__)
-        elif isinstance(error, BrokenPipeError):  # the reader has what it wanted
-            return 0
         else:
             complain(f"{error.filename or 'stdout'} cannot be written: {error.strerror or error}")
         return 2
@@ -215,19 +213,6 @@ class _Unheard(io.FileIO):
         return len(data)
 
 
-class _Whole(io.FileIO):
-    """Writes all that it is given, or fails: of Python without buffers a disk that is nearly full takes only a part."""
-
-    def write(self, data: Any) -> int:
-        left = memoryview(data)
-        while left:
-            size = super().write(left)
-            if size is None:
-                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-            left = left[size:]
-        return len(data)
-
-
 def _take_streams() -> None:
     """Replace the streams of this process by those of the command line, whatever its caller has closed.
 
@@ -241,5 +226,11 @@ def _take_streams() -> None:
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
     stream = io.BufferedWriter(_Unheard(2, "w", closefd=False))
     sys.stderr = io.TextIOWrapper(stream, encoding, "backslashreplace", line_buffering=True)
-    if isinstance(getattr(sys.stdout, "buffer", None), io.FileIO):
-        sys.stdout = io.TextIOWrapper(_Whole(1, "w", closefd=False), sys.stdout.encoding, write_through=True)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        answer, is_unbuffered = StdoutFile(1, "w", closefd=False), isinstance(sys.stdout.buffer, io.FileIO)
+        sys.stdout = io.TextIOWrapper(
+            answer if is_unbuffered else io.BufferedWriter(answer),
+            sys.stdout.encoding,
+            line_buffering=answer.isatty(),
+            write_through=is_unbuffered,
+        )

@@ -13,6 +13,7 @@ from mqsel.analysis.explain import in_words
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.output import complain, print_json, print_text, say
 from mqsel.cli.selectors import NONE_FOUND, Given, add_inventory, complain_of, keyed
+from mqsel.errors import in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import IBM_MQ
 
@@ -60,8 +61,8 @@ def add(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    read, is_damaged = keyed(arguments.paths, arguments, arguments.dialect)
-    if not read and not is_damaged:
+    read, damaged = keyed(arguments.paths, arguments, arguments.dialect)
+    if not read and not damaged:
         complain(NONE_FOUND)
     usual = next((one.dialect for one in read.values()), arguments.dialect or IBM_MQ)
     contract = contract_of(arguments, usual)
@@ -82,11 +83,11 @@ def _audit(arguments: argparse.Namespace) -> int:
     say(_summary(found))
     is_clean = not (found.never or found.equal or found.within or found.missing or found.twice)
     is_clean = is_clean and not (contract is not None and any(one for _, one in gaps))
-    return 2 if found.invalid or is_damaged else int(not is_clean)
+    return 2 if found.invalid or damaged else int(not is_clean)
 
 
 def _lines(found: Audit, read: dict[str, Given]) -> Iterator[str]:
-    texts = {key: " ".join(one.text.split()) for key, one in read.items()}
+    texts = {key: in_one_line(one.text) for key, one in read.items()}
     for key, reason in found.never:
         yield f"never     {key}: {reason}"
     for keys, is_one_text in found.equal:

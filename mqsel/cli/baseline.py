@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mqsel.cli.configuration import has_folder, relative_to
 from mqsel.cli.output import write_file
-from mqsel.errors import MqselError, SelectorError, shortened
+from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
 from mqsel.formats.jsonl import json_text
 from mqsel.language.dialect import Dialect
 from mqsel.language.layout import ONE_LINE, laid_out
@@ -36,7 +36,7 @@ def known_as(path: str, baseline: str, selector: str, dialect: Dialect) -> tuple
     try:
         return path, laid_out(read_selector(selector, dialect), ONE_LINE)
     except SelectorError:
-        return path, " ".join(selector.split())
+        return path, in_one_line(selector)
 
 
 def read(path: str) -> Known:

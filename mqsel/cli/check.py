@@ -12,7 +12,7 @@ from mqsel.cli.choice import RuleChoice
 from mqsel.cli.lint import in_json, place
 from mqsel.cli.output import complain, print_json, print_text
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, configuration_of, given
-from mqsel.errors import SelectorError
+from mqsel.errors import SelectorError, in_one_line
 from mqsel.inventory.known import error_of, is_checked
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
@@ -53,7 +53,7 @@ def _check(arguments: argparse.Namespace) -> int:
             answer = _unknown(one) if one.reason else _read(one, choice)
             if not arguments.json:
                 if is_many:
-                    print_text(f"{one.where}: {one.text}")
+                    print_text(f"{one.where}: {in_one_line(one.text)}")
                 for line in _lines(answer):
                     print_text(f"  {line}" if is_many else line, indent=" " * 12, is_colored=True)
         if arguments.json:

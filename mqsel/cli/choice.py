@@ -49,6 +49,11 @@ class RuleChoice:
         codes = self._codes - self._configuration.ignored(entry.file)
         return codes if entry.silenced is None else codes - {*entry.silenced} if entry.silenced else set()
 
+    def looked_by(self, one: Given) -> set[str] | None:
+        """Return the rules by which a selector is looked at, those that comments silence included; None for all."""
+        silenced = None if one.entry is None else one.entry.silenced
+        return None if silenced is not None and not silenced else self.rules(one) | {*(silenced or ())}
+
     def edited(self, one: Given) -> set[str]:
         """Return the rules whose edits are wanted."""
         return self.rules(one) - {*+self._known(one)}

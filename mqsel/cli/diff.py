@@ -15,8 +15,8 @@ from mqsel.cli.changes import over_files
 from mqsel.cli.output import complain, print_json, print_text, say, write_file
 from mqsel.cli.review import ReviewRow, reviewed
 from mqsel.cli.run import add_ways
-from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files
-from mqsel.errors import MqselError, SelectorError, shortened
+from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files, unread
+from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
 from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
@@ -115,7 +115,8 @@ def _diff(arguments: argparse.Namespace) -> int:
             hint="write mqsel diff --html FILE PATH PATH",
         )
     if arguments.paths:
-        read, is_damaged = keyed(arguments.paths, arguments, None)
+        read, damaged = keyed(arguments.paths, arguments, None)
+        is_damaged = bool(damaged)
         asked = [named(one, read, arguments.paths) for one in given]
     elif all(is_path) and len(given) == 2:
         return _paths(given, wanted, files, arguments)
@@ -167,15 +168,13 @@ def _related(pair: Iterable[Given], contract: Contract | None, key: str = "") ->
 
 def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], arguments: argparse.Namespace) -> int:
     """Compare the selectors of two paths, key by key."""
-    both = []
-    status = 0
-    for path, dialect in zip(paths, dialects, strict=True):
-        read, is_damaged = keyed([path], arguments, dialect)
-        both.append(read)
-        status = 2 if is_damaged else status
-    first, second = both
+    (first, old_damaged), (second, new_damaged) = (
+        keyed([path], arguments, dialect) for path, dialect in zip(paths, dialects, strict=True)
+    )
+    damaged = [*old_damaged, *new_damaged]
+    status = 2 if damaged else 0
     if len(first) == len(second) == 1:
-        first, second = ({"": one} for read in both for one in read.values())
+        first, second = ({"": one} for read in (first, second) for one in read.values())
     first = _paired(first, second)
     if files:
         return max(status, over_files(first, second, files, arguments))
@@ -200,11 +199,13 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
                 status = max(status, _status(found))
             elif not is_equal or arguments.json:
                 status = max(status, _selectors(found, as_json=arguments.json, key=key))
-        rows.append(ReviewRow(key, one, other, found))
+        is_unread = bool(new_damaged if other is None else old_damaged if one is None else ())
+        rows.append(ReviewRow(key, one, other, found, is_unread))
     title = f"Selectors of {paths[0]} and {paths[1]}"
+    tables = [*reviewed(rows, contract), *unread(damaged)] if arguments.html is not None or arguments.markdown else []
     if arguments.html is not None:
-        write_file(arguments.html, page.html(title, reviewed(rows, contract)))
-    for line in page.markdown(title, reviewed(rows, contract)) if arguments.markdown else ():
+        write_file(arguments.html, page.html(title, tables))
+    for line in page.markdown(title, tables) if arguments.markdown else ():
         print_text(line)
     if not arguments.json:
         say(f"{len(first):,} and {len(second):,} selectors, {equal:,} of them equal")
@@ -235,7 +236,7 @@ def _only(key: str, text: str, path: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"key": key, "relation": "only", "path": path, "selector": text})
     else:
-        print_text(f"{key}: only in {path}: {text}", indent="    ")
+        print_text(f"{key}: only in {path}: {in_one_line(text)}", indent="    ")
 
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:

@@ -16,7 +16,7 @@ from mqsel.cli.lint import in_json
 from mqsel.cli.output import complain, print_json, print_lines, print_text, print_width
 from mqsel.cli.report import say_format, seeming
 from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, cut_piece, shortened
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, in_one_line, shortened
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
 from mqsel.files.judgement import JudgedMessage, judged
@@ -81,7 +81,7 @@ def _explain(arguments: argparse.Namespace) -> int:
             complain_of(one, error, arguments.key)
             return 2
         selector, dialect = one.text, one.dialect
-        complain(f"{one.where}: {selector}")
+        complain(f"{one.where}: {in_one_line(selector)}")
     else:
         selector, dialect = arguments.selector, arguments.dialect or configuration_of(arguments).usual
         check_order("explain", selector, [] if arguments.message is None else [arguments.message], dialect)
@@ -124,7 +124,7 @@ def _show_program(matcher: Matcher) -> None:
     print_text("tree")
     for node, depth in _tree(read.node):
         label = "  " * depth + _label(node)
-        print_text(f"  {label:24}  {cut_piece(piece_of(selector, node), 72)}".rstrip(), is_cut=True)
+        print_text(f"  {label:24}  {piece_of(selector, node)}".rstrip(), is_cut=True)
     optimised = unparse(optimize(read).node, read.dialect)
     for line in ("", "optimised", f"  {optimised}", "", "instructions"):
         print_text(line)

@@ -65,7 +65,7 @@ class InspectReport(Report):
     def close(self) -> int:
         """Print what is left to report; return the exit code."""
         self.ended()
-        if not self.seen and not self.trouble:
+        if not (self.seen or self.trouble or self.is_unread):
             complain("no messages")
         return 2 if self.trouble else int(self.total.skipped > 0)
 

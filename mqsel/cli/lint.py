@@ -90,7 +90,7 @@ def _lint(arguments: argparse.Namespace) -> int:
 
     def look(one: Given) -> list[Finding]:
         of_place = [finding_of_place(code, one.text) for code in one.entry.rules] if one.entry is not None else []
-        return [*findings_of(one.source, one.dialect, contracts[one.dialect]), *of_place]
+        return [*findings_of(one.source, one.dialect, contracts[one.dialect], choice.looked_by(one)), *of_place]
 
     outcome = RewriteOutcome([], 0, 0)
     if arguments.fix or arguments.diff:

@@ -100,6 +100,8 @@ class MatchReport(Report):
         """Print the summary; return the exit code."""
         self._close_file()
         total, stopped = self.total, self.ended()
+        if self.is_unread:  # the counts are those of a part
+            return 2 if self.trouble else 0
         self.conclude()
         say(
             f"{total.messages:,} message{'s' * (total.messages != 1)}, "

@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from mqsel.analysis.compare.migrate import VERDICTS, Migrated, portable
+from mqsel.analysis.compare.migrate import Migrated, portable
 from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
 from mqsel.cli.output import print_json, print_text, say, write_file
+from mqsel.cli.report import check_total
 from mqsel.cli.rewriting import WRITE, rewrite
-from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given
-from mqsel.errors import SelectorError
+from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given, unread
+from mqsel.errors import SelectorError, in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
@@ -39,6 +40,9 @@ examples:
   mqsel migrate --from JMS --portable JMS,ARTEMIS,RABBITMQ --html report.html src/
   mqsel migrate --from IBM_MQ --to ACTIVEMQ --given contract.json --write selectors.txt
 """
+
+
+INVALID = "invalid"  # in reports beside the verdicts: the product of today refuses the selector
 
 
 class _Row(NamedTuple):
@@ -85,6 +89,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
             except SelectorError as error:
                 trouble = True
                 complain_of(one, error, is_many=len(read.selectors) > 1)
+                rows.append(_Row(one, Migrated(INVALID, reason=error.message)))
                 continue
         if arguments.json:
             print_json(_in_json(rows[-1]))
@@ -95,7 +100,9 @@ def _migrate(arguments: argparse.Namespace) -> int:
         for line in _summary(rows):
             say(line)
     if arguments.html is not None:
-        write_file(arguments.html, page.html(f"Selectors for {', '.join(names)}", _tables(rows, names)))
+        tables = [*_tables(rows, names), *unread(read.damaged)]
+        check_total(len(read.selectors), len(tables[-1 - bool(read.damaged)].rows))
+        write_file(arguments.html, page.html(f"Selectors for {', '.join(names)}", tables))
     if arguments.write:
         changes = [(row.one, row.found.text) for row in rows if row.found.verdict == "translated"]
         changes = [pair for pair in changes if pair[0].entry is not None]
@@ -127,13 +134,13 @@ def _in_json(row: _Row) -> dict[str, Any]:
 def _lines(row: _Row, target: str) -> Iterator[str]:
     one, found = row
     yield f"{found.verdict:11}  {one.where}"
-    text = " ".join(one.text.split())
+    text = in_one_line(one.text)
     if found.verdict == "same":
         yield f"    {text}"
     elif text.strip("…"):  # which stands for what cannot be known
         yield f"  - {text}"
     if found.verdict == "translated":
-        yield f"  + {' '.join(found.text.split())}"
+        yield f"  + {in_one_line(found.text)}"
     for line in _details(found, target):
         yield f"    {line}"
 
@@ -162,7 +169,7 @@ def _reason(found: Migrated) -> str:
 
 def _summary(rows: list[_Row]) -> Iterator[str]:
     counts = Counter(row.found.verdict for row in rows)
-    shown = ", ".join([f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict]])
+    shown = ", ".join([f"{counts[verdict]:,} {verdict}" for verdict in _ABOUT_VERDICTS if counts[verdict]])
     yield f"mqsel: {len(rows):,} selector{'s' * (len(rows) != 1)}{': ' * bool(shown)}{shown}"
     for (verdict, reason), count in _reasons(rows):
         yield f"  {count:,} {verdict} {reason}"
@@ -182,6 +189,7 @@ _ABOUT_VERDICTS = {
     "differs": ("bad", "select other messages, and no translation was found"),
     "refused": ("bad", "use something that the product does not have"),
     "not decided": ("text", "have to be looked at: no difference was found, and no proof"),
+    INVALID: ("bad", "are refused by the product of today"),
 }
 
 
@@ -198,7 +206,10 @@ def _tables(rows: list[_Row], names: list[str]) -> Iterator[page.PageTable]:
     yield page.PageTable(
         "Selectors",
         ("Where", "Verdict", "Selector", "What to know"),
-        [[*_cells(row, names[0])] for row in sorted(rows, key=lambda row: -VERDICTS.index(row.found.verdict))],
+        [
+            [*_cells(row, names[0])]
+            for row in sorted(rows, key=lambda row: -[*_ABOUT_VERDICTS].index(row.found.verdict))
+        ],
     )
 
 

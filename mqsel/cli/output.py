@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import io
 import os
 import re
 import sys
@@ -28,7 +29,7 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from mqsel._interrupt import held
-from mqsel.errors import MqselError, cut, shortened, visible
+from mqsel.errors import MqselError, cut, shortened, visible, wrapped
 from mqsel.files.framings import shown
 from mqsel.formats.jsonl import json_text
 
@@ -41,6 +42,31 @@ _COLORED = re.compile(
     re.MULTILINE,
 )
 _SGR = {"green": 32, "red": 31, "yellow": 33, "cyan": 36}  # ECMA-48, 8.3.117
+
+
+class StdoutFile(io.FileIO):
+    """Writes all that it is given to stdout, or fails: without Python's buffers a nearly full disk takes only a part.
+
+    If the reader has gone, nothing is written, and that is no error: the exit code is that of the whole answer.
+
+    Attributes:
+        is_unread: whether the reader has gone; of the class, as the process has one stdout.
+    """
+
+    is_unread = False
+
+    def write(self, data: Any) -> int:
+        left = memoryview(data)
+        while left and not StdoutFile.is_unread:
+            try:
+                size = super().write(left)
+            except BrokenPipeError:
+                StdoutFile.is_unread = True
+                break
+            if size is None:
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            left = left[size:]
+        return len(data)
 
 
 def width_of(stream: TextIO) -> int | None:
@@ -100,7 +126,7 @@ def print_text(
     text = "\t".join(map(harmless, cells))
     width = width_of(stream) if is_cut or indent is not None else None
     if width is not None:
-        text = cut(text, width) if is_cut else _folded(text, width, indent or "")
+        text = cut(text, width) if is_cut else "\n".join(map(harmless, wrapped(text, width, indent or "")))
     print(_colored(text, stream) if is_colored else text, end=end, file=stream)
 
 
@@ -113,13 +139,6 @@ def print_lines(text: str, *, is_colored: bool = False, end: str = "\n") -> None
     """
     text = "\n".join(map(harmless, text.split("\n")))
     print(_colored(text, sys.stdout) if is_colored else text, end=end)
-
-
-def _folded(text: str, width: int, indent: str) -> str:
-    import textwrap  # noqa: PLC0415 (for a terminal alone)
-
-    lines = textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(map(harmless, lines))
 
 
 def _is_utf8(stream: TextIO) -> bool:
@@ -157,10 +176,11 @@ def print_exact(text: str) -> None:
     lines = text.split("\n")
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     for line in lines:
-        wrong = line.replace("\t", " ") != harmless(line) or line.encode(encoding, "ignore").decode(encoding) != line
-        if wrong:
+        plain = line.replace("\t", " ")
+        if plain != harmless(plain) or line.encode(encoding, "ignore").decode(encoding) != line:
             raise MqselError(
-                f"{shortened(text)} has a character that {encoding} has not, or that a terminal or a log would obey: "
+                f"{shortened(text)} has a character that {encoding} has not, or that a terminal or a log would "
+                "obey: "
                 "expected a selector that can be printed",
                 hint="put it into a file and let --write change the file",
             )

@@ -26,7 +26,7 @@ _STYLE = """\
 :root { color-scheme: light dark }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em }
 table { border-collapse: collapse; width: 100% } td, th { border-bottom: 1px solid #8886; padding: .4em .8em;
-text-align: left; vertical-align: top } code { white-space: pre-wrap; overflow-wrap: anywhere }
+text-align: left; vertical-align: top } td { white-space: pre-wrap } code { overflow-wrap: anywhere }
 del { color: #c33 } del::before { content: "- " } ins { color: #292 } ins::before { content: "+ " }
 del, ins { text-decoration: none }
 .good { color: #292 } .bad { color: #c33; font-weight: bold }
@@ -62,7 +62,7 @@ def html(title: str, tables: Iterable[PageTable]) -> Iterator[str]:
         yield f"{heading}<table><tr>{''.join([f'<th>{_in_html(one)}' for one in table.head])}"
         for row in table.rows:
             cells = ["<br>".join([_KINDS[kind][0].format(_in_html(text)) for kind, text in cell]) for cell in row]
-            yield f"<tr>{''.join([f'<td>{cell}' for cell in cells])}"
+            yield f"<tr>{''.join([f'<td>{cell}</td>' for cell in cells])}"
         yield "</table>"
     yield "</html>"
 
@@ -78,13 +78,19 @@ def markdown(title: str, tables: Iterable[PageTable]) -> Iterator[str]:
             yield f"| {' | '.join(cells)} |"
 
 
+def _shown(text: str) -> str:
+    """Return a text without what a screen obeys; the lines and tabs of a selector stay."""
+    return "".join([part if part in ("\n", "\t") else visible(part) for part in re.split(r"([\n\t])", text)])
+
+
 def _in_html(text: str) -> str:
-    return escape("\n".join([visible(line) for line in text.split("\n")]))
+    return escape(_shown(text))
 
 
-# A colon before a blank, and a dot but that of www, mean nothing: places and sentences stay readable.
-_SIGNS = re.compile(r"""[^\w\s'",()=/%?;:.-]|_|:(?=\S)|(?<=www)\.""", re.IGNORECASE)
+# A row is one line, so that an end of line in a selector is a reference. A colon before a blank, and a dot but that of
+# www, mean nothing: places and sentences stay readable.
+_SIGNS = re.compile(r"""[^\w\s'",()=/%?;:.-]|_|:(?=\S)|(?<=www)\.|[\n\t]""", re.IGNORECASE)
 
 
 def _in_markdown(text: str) -> str:
-    return _SIGNS.sub(lambda sign: f"&#{ord(sign[0])};", visible(text))
+    return _SIGNS.sub(lambda sign: f"&#{ord(sign[0])};", _shown(text))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from mqsel._interrupt import undone
 from mqsel.cli.arguments import KEYED, holds_selectors
-from mqsel.cli.output import complain, print_data, print_text, say
+from mqsel.cli.output import StdoutFile, complain, print_data, print_text, say
 from mqsel.errors import MqselError
 from mqsel.files.foreign import CSV
 from mqsel.files.framings import FORMATS, looks_like, place_of, shown
@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 
 _DIFFERENCES = 10  # messages on which a broker differs that are named
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
+
+
+def check_total(read: int, reported: int) -> None:
+    """Check that a report has all that was read.
+
+    Raises: MqselError: it has not, by a defect of mqsel.
+    """
+    if read != reported:
+        raise MqselError(f"defect of mqsel: {read:,} selectors were read, and {reported:,} are in the report")
 
 
 def say_format(name: str, kind: str) -> None:
@@ -90,7 +99,12 @@ class Report:
 
     @property
     def is_finished(self) -> bool:
-        return self.ask.limit == 0 or (self.asked.raising and self.total.skipped > 0)
+        return self.ask.limit == 0 or (self.asked.raising and self.total.skipped > 0) or self.is_unread
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether nobody reads stdout any more: the run ends. A run prints only messages: there was one to print."""
+        return StdoutFile.is_unread
 
     def begin(self, name: str, kind: str, start: bytes) -> None:
         """Note a file that is read as *kind*, and its first bytes."""

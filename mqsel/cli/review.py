@@ -21,18 +21,22 @@ class ReviewRow(NamedTuple):
         old: None for one that is new.
         new: None for one that is gone.
         related: how they are related; None where there is one alone, or one is invalid.
+        is_unread: whether the path that does not have the key could not be read wholly: it may have it.
     """
 
     key: str
     old: Given | None
     new: Given | None
     related: Related | None
+    is_unread: bool = False
 
     @property
     def verdict(self) -> str:
         """One of those of `_VERDICTS`."""
         if any(isinstance(_known(one), SelectorError) for one in (self.old, self.new) if one is not None):
             return "invalid"
+        if self.is_unread:
+            return "not read"
         if self.old is None or self.new is None:
             return "added" if self.old is None else "removed"
         assert self.related is not None  # of two that are valid there is a relation
@@ -52,6 +56,7 @@ _BY_RELATION = {
 # In the order in which a reviewer looks; whether it is one that people hope for; what it means.
 _VERDICTS = {
     "invalid": ("bad", "the selector before or behind is refused"),
+    "not read": ("bad", "may be in the other path, which could not be read wholly: see below"),
     "removed": ("bad", "nobody gets these messages by this key any more"),
     "narrower": ("bad", "selects less than before: proved"),
     "other": ("bad", "selects some messages that it did not, and no longer some that it did"),

@@ -26,7 +26,7 @@ from mqsel.cli.arguments import (
     limit,
     list_formats,
 )
-from mqsel.cli.output import complain, print_json, print_text, say
+from mqsel.cli.output import print_json, print_text, say
 from mqsel.cli.report import CountReport, Report
 from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.cli.selectors import NONE_FOUND, add_inventory, complain_of, keyed
@@ -107,15 +107,15 @@ def _route(arguments: argparse.Namespace) -> int:
         raise MqselError("--why reads the messages again: stdin cannot be", hint="put them into a file")
     if arguments.selectors == "-" and "-" in files:
         raise MqselError("stdin has the selectors: it cannot have the messages, too", hint="name the files at the end")
-    selectors, is_damaged = _read(arguments, _unfiltered(arguments.selectors) if is_export else ())
+    selectors, damaged = _read(arguments, _unfiltered(arguments.selectors) if is_export else ())
     folder = None if arguments.into is None else Folder(Path(arguments.into))
     report = RouteReport(ask, selectors, folder, as_json=arguments.json)
     run(arguments, files, selectors, Route if folder else RouteInJSON, report)
     status = report.close()
     if arguments.why:
-        for key in report.nothing[:_SHOWN]:
+        for key in report.nothing:
             _say_why(arguments, files, key, selectors.matcher(key))
-    return 2 if is_damaged else status
+    return 2 if damaged else status
 
 
 def _is_export(name: str) -> bool:
@@ -152,9 +152,9 @@ def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[Selec
 
     Returns: the set, and whether a file was damaged.
     """
-    read, is_damaged = keyed([arguments.selectors], arguments, arguments.dialect)
+    read, damaged = keyed([arguments.selectors], arguments, arguments.dialect)
     raising = arguments.errors == "raise"
-    if raising and is_damaged:
+    if raising and damaged:
         raise MqselError("a file of selectors is damaged", hint="--errors skip leaves out what cannot be read")
     usual = next((one.dialect for one in read.values()), IBM_MQ)
     made: SelectorSet[str] = SelectorSet(dialect=usual)
@@ -167,15 +167,13 @@ def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[Selec
             faulty[key] = error
     pairs |= {key: compile_selector("TRUE", dialect=ARTEMIS) for key in all_keys if key not in read}
     faulty |= made.admit(pairs)
-    for key in [*faulty][: 1 if raising else _SHOWN]:
+    for key in [*faulty][: 1 if raising else None]:
         complain_of(read[key], faulty[key], key)
     if faulty and raising:
         raise MqselError("a selector is faulty", hint="--errors skip leaves such selectors out")
-    if len(faulty) > _SHOWN:
-        complain(f"… and {len(faulty) - _SHOWN:,} more faulty selectors")
-    if not made and (faulty or is_damaged or not read):
-        raise MqselError(_NONE_LEFT if faulty or is_damaged else NONE_FOUND)
-    return made, is_damaged
+    if not made and (faulty or damaged or not read):
+        raise MqselError(_NONE_LEFT if faulty or damaged else NONE_FOUND)
+    return made, bool(damaged)
 
 
 class RouteReport(Report):
@@ -208,6 +206,8 @@ class RouteReport(Report):
         total, stopped = self.total, self.ended()
         if self._folder is not None:
             self._folder.close()
+        if self.is_unread:  # the counts are those of a part
+            return 2 if self.trouble else 0
         if self._as_json:
             counts = {name: getattr(total, name) for name in ("messages", "selected", "skipped")}
             print_json({**counts, "delivered": {key: total.delivered[key] for key in self._keys}})
@@ -227,7 +227,8 @@ class RouteReport(Report):
             say(f"nobody gets {left:,} of them: {places}{', …' * (left > EXAMPLES)}")
         if nothing:
             named = ", ".join(shortened(key) for key in nothing[:_SHOWN])
-            say(f"nothing for: {named}{', …' * (len(nothing) > _SHOWN)}")
+            more = f" and {len(nothing) - _SHOWN:,} more, which --count lists" * (len(nothing) > _SHOWN)
+            say(f"nothing for: {named}{more}")
         return 2 if self.trouble else int(not total.selected)
 
 

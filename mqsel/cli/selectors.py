@@ -7,7 +7,7 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -15,8 +15,9 @@ from typing import NamedTuple
 from mqsel.cli.arguments import Commands, add_max_size, command, dialect_of, in_shell, is_message
 from mqsel.cli.configuration import Configuration, configured
 from mqsel.cli.output import complain, print_json, print_text, say, width_of
+from mqsel.cli.page import PageTable
 from mqsel.cli.report import progress
-from mqsel.errors import FileError, MqselError, SelectorError, caret, nameable, shortened
+from mqsel.errors import FileError, MqselError, SelectorError, caret, in_one_line, nameable, shortened
 from mqsel.files.framings import shown
 from mqsel.files.opening import check_size, opened
 from mqsel.files.run.work import Ask, why
@@ -198,6 +199,13 @@ def report_passed(passed: list[str], arguments: argparse.Namespace) -> None:
         say(f"mqsel: passed over {len(passed):,} file{'s' * (len(passed) != 1)} without signs of selectors{names}")
 
 
+def unread(damaged: Sequence[Entry]) -> Iterator[PageTable]:
+    """Yield the table of what could not be read, for the page of a report; none if everything was."""
+    if damaged:
+        rows = [[[("text", place_in_words(one))], [("bad", one.reason)]] for one in damaged]
+        yield PageTable("Not read", ("Where", "Why"), rows)
+
+
 def place_in_words(entry: Entry) -> str:
     """Return where a selector stands."""
     return f"{shown(entry.file)}:{entry.line}:{entry.column}"
@@ -308,13 +316,15 @@ def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
     return by[key]
 
 
-def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> tuple[dict[str, Given], bool]:
+def keyed(
+    paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None
+) -> tuple[dict[str, Given], list[Entry]]:
     """Read the selectors of files by key; complain of what is damaged, and of what cannot be known.
 
     Args:
         dialect: to read all of them in; None for that of the kind of each.
 
-    Returns: those that are known, and whether anything was damaged.
+    Returns: those that are known, and the entries of what could not be read.
 
     Raises: MqselError: a file of keys has one twice.
     """
@@ -334,7 +344,7 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
             complain(f"{place_in_words(entry)}: {key}: it cannot be known: {entry.reason}")
         else:
             made[key] = _of_entry(entry)
-    return made, bool(read.damaged)
+    return made, read.damaged
 
 
 _NAMED = 8  # keys in a hint
@@ -346,8 +356,9 @@ _KEYED = ("keyed", "keyed-json", "parquet")  # whose keys are of their own
 _WIDTH = max(map(len, KINDS))
 _ABOUT = f"""\
 Prints a line for each selector: key, destination, selector and FILE:LINE:COLUMN, with tabs between; a tab or an end of
-line within one of them is a blank. Of what cannot be known the reason stands in parentheses. A folder is walked as
-ripgrep does it; - is stdin. What a file holds is recognised, or told by --as.
+line within a string is printed as ␉ or ␊, and --json has the selector as it stands. Of what cannot be known the reason
+stands in parentheses. A folder is walked as ripgrep does it; - is stdin. What a file holds is recognised, or told by
+--as.
 
 exit code: 0 if there is a selector, 1 if there is none, 2 if something went wrong, such as a damaged file.
 
@@ -389,7 +400,7 @@ def _list(arguments: argparse.Namespace) -> int:
                 elif entry.text is None and entry.reason:
                     complain(f"{place_in_words(entry)}: {entry.reason}")
                 else:
-                    text = f"({entry.reason})" if entry.selector is None else entry.selector
+                    text = f"({entry.reason})" if entry.selector is None else in_one_line(entry.selector)
                     print_text(entry.key, entry.destination, text, place_in_words(entry))
             if advance is not None and place.path != "-":
                 with suppress(OSError):

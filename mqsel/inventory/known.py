@@ -5,6 +5,8 @@ A hole within a string is any text. One outside may be anything, so that only wh
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.lint import Finding, lint
 from mqsel.analysis.lint.findings import ERROR
@@ -33,11 +35,13 @@ def error_of(text: str, dialect: Dialect) -> SelectorError | None:
     return first if is_sure else None
 
 
-def findings_of(text: str, dialect: Dialect, given: Contract | None = None) -> list[Finding]:
+def findings_of(
+    text: str, dialect: Dialect, given: Contract | None = None, rules: Collection[str] | None = None
+) -> list[Finding]:
     """Return the findings of lint that are certain; those of a text with holes have no edits."""
     if HOLE not in text:
-        return lint(text, dialect, given=given)
-    found, *others = [lint(filled, dialect, given=given) for filled in _filled(text, dialect)]
+        return lint(text, dialect, given=given, rules=rules)
+    found, *others = [lint(filled, dialect, given=given, rules=rules) for filled in _filled(text, dialect)]
     certain = [{(one.code, one.span) for one in many} for many in others]
     return [
         one._replace(edits=())

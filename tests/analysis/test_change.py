@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from mqsel.analysis.explain.change import Change, never_selects, smallest_change
 from mqsel.analysis.explain.near import near_names, nearest
 from mqsel.language.dialect import Dialect
 from mqsel.language.selector import read_selector
+from mqsel.values import Float32
 
 
 def change(text: str, message: dict[str, Any], dialect: Dialect = mqsel.IBM_MQ) -> Change | None:
@@ -63,6 +66,9 @@ CAR = {"JMSType": "car", "color": "red", "weight": 2036}
         ("weight > 2500 AND weight < 3000", CAR, "weight were > 2500 and < 3000 (is 2036)"),
         ("region = 'x' OR weight > 9000", CAR, "weight were > 9000 (is 2036)"),
         ("weight + region > 5", CAR, "region were 0 (is missing)"),
+        ("weight / 2 = 2.5", {"weight": 5}, "weight were the float 5.0 (it is the integer 5)"),
+        ("color LIKE '5!%%' ESCAPE '!'", CAR, "color were LIKE '5\\%%' ESCAPE '\\' (is 'red')"),
+        (f"color = '{'x' * 60}'", CAR, f"color were '{'x' * 60}' (is 'red')"),
     ],
 )
 def test_sentences(text: str, message: dict[str, Any], said: str) -> None:
@@ -129,6 +135,65 @@ def test_changes_select(name: str) -> None:
             assert found is None
 
     assert told > 50
+
+
+@pytest.mark.parametrize("name", strategies.DIALECTS)
+def test_sentences_are_proved(name: str) -> None:
+    """Invariant: the values that a sentence names, read again as they are printed, select the message."""
+    rng = random.Random(f"sentence {name}")
+    proved = 0
+    for _ in range(40):
+        text, properties = strategies.random_case(rng, name)
+        matcher = mqsel.compile(text, dialect=strategies.DIALECTS[name])
+        message = {one: value for one, (_, value) in matcher.read(strategies.to_message(properties)).items()}
+        found = None if matcher.matches(message) else change(text, message, strategies.DIALECTS[name])
+        if found is None:
+            continue
+        if re.search("[�\u2400-\u2426]", found.text):  # a character that cannot be printed stands for another one
+            continue
+        pattern = "(?:, | and )".join(rf"{re.escape(one)} were (.*) \((?:it )?is .*\)" for one in found.values)
+        phrases = re.fullmatch(pattern, found.text, re.DOTALL)
+        assert phrases is not None, found
+        for values in itertools.product(*map(_values, phrases.groups())):
+            changed = dict(zip(found.values, values, strict=True))
+            assert matcher.matches({**message, **changed}), (text, message, found, changed)
+            proved += 1
+    assert proved > 5
+
+
+_NUMBER = r"-?(?:[\d.]+(?:e[-+]?\d+)?|inf)|nan"
+
+
+def _values(phrase: str) -> list[Any]:
+    """Return values that a phrase of a sentence names, or some of those that it allows."""
+    read = re.sub("^(the|a) (float |integer |number )?", "", phrase)
+    if read in ("missing", "TRUE", "FALSE"):
+        return [{"missing": None, "TRUE": True, "FALSE": False}[read]]
+    if read.startswith("float32 "):
+        return [Float32(float(read[8:]))]
+    if re.fullmatch(_NUMBER, read):
+        return [float(read) if re.search("[.en]", read) else int(read)]
+    if found := re.fullmatch(f"other than ({_NUMBER})", read):
+        return [float(found[1]) + 1, int(float(found[1])) + 1, float(found[1]) - 0.5]
+    ends = re.findall(f"([<>]=?) ({_NUMBER})", read)
+    if ends:
+        tests = " AND ".join(f"x {sign} {float(end)!r}" for sign, end in ends)
+        near = [step(float(end) + more) for _, end in ends for more in (-1, 0, 0.5, 1) for step in (float, math.floor)]
+        return [one for one in near if mqsel.compile(tests).matches({"x": one})]
+    if found := re.fullmatch(r'bytes "0x(.*)"', read):
+        return [bytes.fromhex(found[1])]
+    if read in ("present", "string", "number"):
+        return [{"string": "a", "number": 1}.get(read, "a")]
+    strings = [one.replace("''", "'") for one in re.findall("'((?:[^']|'')*)'", read)]
+    if "LIKE" in read:
+        tests = read.replace(" or ", " OR x ").replace(" and ", " AND x ").replace("string other than", "<>")
+        made = (one.replace("%", most).replace("_", "b") for one in ["", *strings] for most in ("", "ab"))
+        is_plain = "other than" not in read and not re.search("(^| OR x |, )'", tests)
+        return [one for one in made if is_plain and mqsel.compile(f"x {tests}", dialect="JMS").matches({"x": one})]
+    if "other than" in read:
+        assert "other strings" not in read or strings
+        return [f"{one}x" for one in strings if f"{one}x" not in strings]
+    return strings
 
 
 def test_long_selectors_end_soon() -> None:

@@ -247,3 +247,14 @@ def test_the_manual(run, monkeypatch):
     assert len(shown) == 7
     for command, out in shown:
         assert run(*shlex.split(command))[1] == out, command
+
+
+def test_a_path_that_cannot_be_read_removes_no_key(run, tmp_path):
+    """A review says of keys that are missing from a damaged file that they may be there, and names the file."""
+    (tmp_path / "old.mqsc").write_text("DEFINE SUB(A) SELECTOR('a = 1')\nDEFINE SUB(B) SELECTOR('b = 1')\n")
+    (tmp_path / "new.mqsc").write_bytes("DEFINE SUB(A) SELECTOR('a = 1')\n".encode("utf-16-le"))
+    status, out, _ = run("diff", "--markdown", str(tmp_path / "old.mqsc"), str(tmp_path / "new.mqsc"))
+
+    assert status == 2
+    assert "removed" not in str(out)
+    assert str(out).count("not read") == 3

@@ -275,3 +275,11 @@ def test_given_leaves_edits_alone(run: Run, tmp_path: Path) -> None:
 
     assert path.read_text(encoding="utf-8") == "color = 'red' AND weight > 5\n"
     assert (status, "[contract-implies]" in err) == (0, True)
+
+
+def test_a_rule_that_is_not_selected_hides_none(run):
+    """A finding of a selected rule is reported, though another rule, which is not selected, reports the same test."""
+    arguments = ["--given", "region = 5", "--select", "outside-contract"]
+    counts = [run("lint", *arguments, "-e", f"region IN ('a','{text}')")[2] for text in "ab"]
+
+    assert ["1 finding" in str(count) for count in counts] == [True, True]

@@ -127,3 +127,17 @@ def test_parameters_that_do_not_fit(text: str, parameters: dict[str, int], span:
     with pytest.raises(mqsel.SelectorSyntaxError) as error:
         mqsel.compile(text, parameters=parameters)
     assert error.value.span == span
+
+
+def test_a_report_has_every_selector(run, tmp_path):
+    """The page and the summary count the selectors that are invalid, and list files that could not be read."""
+    (tmp_path / "s.tsv").write_text("a\tx = 1\nb\ttype='refund' and not amount between 0 and 10\n")
+    (tmp_path / "new.mqsc").write_bytes("DEFINE SUB(A) SELECTOR('a = 1')\n".encode("utf-16-le"))
+    page = tmp_path / "r.html"
+    arguments = ["--from", "ACTIVEMQ", "--to", "ARTEMIS", "--html", str(page)]
+    status, _, err = run("migrate", *arguments, str(tmp_path / "s.tsv"), str(tmp_path / "new.mqsc"))
+
+    assert status == 2
+    assert "2 selectors: 1 same, 1 invalid" in err
+    assert "refund" in page.read_text()
+    assert "new.mqsc:1:1" in page.read_text()

@@ -194,7 +194,7 @@ def test_pages_take_nothing_from_texts() -> None:
 
 
 def _flat(text: str) -> str:
-    return re.sub(r"\s+", " ", visible(text)).strip()
+    return re.sub(r"[\s␉␊]+", " ", visible(text)).strip()
 
 
 def test_several_with_one_key_pair_by_text_then_in_order(run: Run, tmp_path: Path) -> None:

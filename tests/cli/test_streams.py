@@ -81,9 +81,21 @@ COMMANDS = {
 }
 
 
+STREAMING = ("match", "route", "inspect")
+# Commands that end with another exit code than 0.
+FINDING = {
+    "match of nothing": ["match", "--json", "color = 'red'", "a.jsonl"],
+    "match, a file missing": ["match", "color = 'blue'", "no.jsonl", "a.jsonl"],
+    "check of invalid": ["check", "color == 'blue'"],
+    "explain, not selected": ["explain", "color = 'red'", '{"color": "blue"}'],
+    "diff of two": ["diff", "weight > 2500", "weight > 2400"],
+    "migrate": ["migrate", "--from", "IBM_MQ", "--to", "ARTEMIS", "JMSDeliveryMode <> 7"],
+}
+
+
 def _run(folder: Path, name: str, redirected: str = "", **options: Any) -> tuple[int, bytes, bytes]:
     """Run a command in a shell."""
-    command = f"{shlex.join([sys.executable, '-m', 'mqsel', *COMMANDS[name]])} {redirected}"
+    command = f"{shlex.join([sys.executable, '-m', 'mqsel', *(COMMANDS | FINDING)[name]])} {redirected}"
     done = subprocess.run(command, shell=True, cwd=folder, input=BLUE * 20, capture_output=True, check=False, **options)
     return done.returncode, done.stdout, re.sub(rb", [\d.]+ s", b"", done.stderr)
 
@@ -110,6 +122,33 @@ def test_no_place_for_the_answer(name: str, buffered: str, folder: Path) -> None
 
     assert closed == (2, b"", b"mqsel: stdout is closed: expected a place for the answer\n")
     assert full == (2, b"", b"mqsel: stdout cannot be written: No space left on device\n")
+
+
+@pytest.mark.sample(2, rest="process")
+@pytest.mark.parametrize(
+    ("name", "unbuffered"), [*((name, "") for name in COMMANDS | FINDING), ("lint", "1"), ("match", "1")]
+)
+def test_nobody_reads_the_answer(name: str, unbuffered: str, folder: Path) -> None:
+    """A reader that has gone, as head goes, changes no exit code; only what prints messages stops, without a word."""
+    status, _, err = _run(folder, name)
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "mqsel", *(COMMANDS | FINDING)[name]],
+            cwd=folder,
+            input=BLUE * 20,
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            check=False,
+        )
+    finally:
+        os.close(writer)
+
+    assert done.returncode == status
+    said = re.sub(rb", [\d.]+ s", b"", done.stderr)
+    assert said == err or (err.startswith(said) and name.startswith(STREAMING))
 
 
 @pytest.mark.sample(1, rest="process")

@@ -12,7 +12,7 @@ from products.typed import BROKERS, KINDS, is_sent
 from volumes import volume
 
 import mqsel
-from mqsel.analysis.compare.canonical import canonical, names_of, view
+from mqsel.analysis.compare.canonical import Refused, canonical, names_of, view
 from mqsel.analysis.compare.migrate import Migrated, _Migration, migrate
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
@@ -51,7 +51,9 @@ def test_translations(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
             continue
         texts += 1
         own = mqsel.compile(text, dialect=source)
-        names = names_of(canonical(read_selector(text, PRESETS[source])))
+        tree = canonical(read_selector(text, PRESETS[source]))
+        assert not isinstance(tree, Refused)
+        names = names_of(tree)
         for drawn in messages(rng, names, dict(found.assumes), 8, has_bytes=False):
             message = {**{name: value for name, value in ALWAYS.items() if name in names}, **drawn}
             sent = _sent(message, preset)

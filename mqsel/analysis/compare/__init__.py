@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import message_code
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
-from mqsel.errors import ArgumentError, SelectorError, Span, is_a, quoted, type_name
+from mqsel.errors import ArgumentError, SelectorError, Span, in_one_line, is_a, quoted, type_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.nodes import And, Identifier, Node
 from mqsel.language.optimizer import optimize
@@ -292,7 +292,7 @@ def contradiction_in_words(one: Known, contract: Contract | None, budget: Budget
 
 
 def _in_words(one: Known, parts: Iterable[Node]) -> str:
-    texts = [quoted(" ".join(one.selector.text[slice(*part.span)].split())) for part in parts]
+    texts = [quoted(in_one_line(one.selector.text[slice(*part.span)])) for part in parts]
     if len(texts) == 1:
         return f"{texts[0]} is never TRUE"
     return f"{', '.join(texts[:-1])} and {texts[-1]} are never TRUE together"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 from mqsel.analysis.compare.contract import SAME_FIELDS
 from mqsel.analysis.compare.rewrites import PlacedTest, tests_of, with_tests
@@ -43,8 +43,31 @@ from mqsel.names import (
 )
 
 
-class RefusedError(Exception):
-    """A product has no such thing: what, and what people do instead."""
+class Refused(NamedTuple):
+    """A product has no such thing: what it lacks, and what people do instead.
+
+    It is a value: of many candidates for a selector some are refused, and the search goes on.
+    """
+
+    reason: str
+    advice: str
+
+
+class _RefusedError(Exception):
+    """Ends a walk through a tree; its argument is the `Refused` that is returned."""
+
+
+def _refuse(reason: str, advice: str) -> NoReturn:
+    raise _RefusedError(Refused(reason, advice))
+
+
+def _mapped(root: Node, *changes: Callable[[Node], Node]) -> Node | Refused:
+    """Return a tree after changes of its nodes, one after the other, or the first refusal."""
+    try:
+        return functools.reduce(mapped, changes, root)
+    except _RefusedError as error:
+        refused: Refused = error.args[0]
+        return refused
 
 
 @kept
@@ -59,10 +82,10 @@ def _header_names(dialect: Dialect) -> dict[str, str]:
     return HEADER_NAMES.get(_preset(dialect), {})
 
 
-def canonical(selector: Selector, *, is_target: bool = False) -> Node:
+def canonical(selector: Selector, *, is_target: bool = False) -> Node | Refused:
     """Return the tree of a selector with the names and values that headers have in JMS.
 
-    Raises: RefusedError: it has the name of a header that the product calls otherwise.
+    It is refused if it has the name of a header that the product calls otherwise.
     """
     preset = _preset(selector.dialect)
     own = {name: header for header, name in _header_names(selector.dialect).items()}
@@ -74,31 +97,28 @@ def canonical(selector: Selector, *, is_target: bool = False) -> Node:
         is_strange = preset in HEADER_NAMES and name in JMS_SYNONYMS and name not in own
         is_field = name.startswith(DESCRIPTOR) and selector.dialect.headers != "mqi"
         if is_field or (is_strange and (is_target or name not in TRANSLATED.get(preset, ()))):
-            raise RefusedError(f"{name} is no header in {preset}", _instead(name, preset))
+            _refuse(f"{name} is no header in {preset}", _instead(name, preset))
         return node._replace(name=own.get(name, _FIELDS.get(name, name)))
 
     destination = _revaluing(dict.fromkeys(DESTINATIONS, functools.partial(_destination, preset=preset, to_jms=True)))
-    return mapped(mapped(mapped(selector.node, _revaluing(_VALUES)), rename), destination)
+    return _mapped(selector.node, _revaluing(_VALUES), rename, destination)
 
 
-def named_in(root: Node, dialect: Dialect) -> Node:
-    """Return a canonical tree with the names and values that a product has.
-
-    Raises: RefusedError: it has no such header.
-    """
+def named_in(root: Node, dialect: Dialect) -> Node | Refused:
+    """Return a canonical tree with the names and values that a product has, if it has all of its headers."""
     preset, names = _preset(dialect), _header_names(dialect)
 
     def rename(node: Node) -> Node:
         if not isinstance(node, Identifier):
             return node
         if node.name.startswith(DESCRIPTOR) and dialect.headers != "mqi":
-            raise RefusedError(f"{node.name} is a field of IBM MQ's message descriptor", _COPIED)
+            _refuse(f"{node.name} is a field of IBM MQ's message descriptor", _COPIED)
         if preset in HEADER_NAMES and node.name in JMS_SYNONYMS and node.name not in names:
-            raise RefusedError(f"{preset} offers no {node.name} to selectors", _instead(node.name, preset))
+            _refuse(f"{preset} offers no {node.name} to selectors", _instead(node.name, preset))
         return node._replace(name=names.get(node.name, node.name))
 
     destination = _revaluing(dict.fromkeys(DESTINATIONS, functools.partial(_destination, preset=preset, to_jms=False)))
-    return mapped(mapped(mapped(root, destination), rename), _revaluing(_VALUES))
+    return _mapped(root, destination, rename, _revaluing(_VALUES))
 
 
 _COPIED = "let the sender, or a bridge, copy it into a property of its own"
@@ -122,10 +142,7 @@ _VALUES: _Values = dict.fromkeys(HEADER_VALUES, lambda name, value: HEADER_VALUE
 
 
 def _revaluing(values: _Values) -> Callable[[Node], Node]:
-    """Return what rewrites a test of a header that has other values.
-
-    Raises: RefusedError: as the values do, or the test looks into them.
-    """
+    """Return what rewrites a test of a header that has other values, and refuses a test that looks into them."""
 
     def revalued(node: Node) -> Node:
         name = next((name for name in names_of(node) if name in values), None)
@@ -144,9 +161,7 @@ def _revaluing(values: _Values) -> Callable[[Node], Node]:
             case Comparison("=" | "<>", Identifier(), Literal()) | Comparison("=" | "<>", Literal(), Identifier()):
                 return node
             case Comparison() | Like() | Call() | Arithmetic() | Between():
-                raise RefusedError(
-                    f"{unparse(node)} looks into a header that has other values here", "compare it with ="
-                )
+                _refuse(f"{unparse(node)} looks into a header that has other values here", "compare it with =")
         return node
 
     return revalued
@@ -155,16 +170,16 @@ def _revaluing(values: _Values) -> Callable[[Node], Node]:
 def _destination(header: str, text: str, preset: str, *, to_jms: bool) -> str:
     """Return the text of a queue or topic in JMS for that in a product, or the other way round.
 
-    Raises: RefusedError: the product has no such text, or it is not written down which it has.
+    It is refused if the product has no such text, or if no document says which it has.
     """
     own = DESTINATION_TEXTS.get(preset, {}).get(header)
     if own is None:
         reason = f"each product has its own texts for a destination: those of {header} in {preset} are not translated"
-        raise RefusedError(reason, _instead(header, preset))
+        _refuse(reason, _instead(header, preset))
     written = _readdressed(text, *((own, DESTINATION_URIS) if to_jms else (DESTINATION_URIS, own)))
     if written is None:
         reason = f"{quoted(text)} is no text of a queue or topic in {preset}, as {quoted(own[0].format('A'))} is"
-        raise RefusedError(reason, _instead(header, preset))
+        _refuse(reason, _instead(header, preset))
     return written
 
 

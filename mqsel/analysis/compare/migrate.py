@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from html import escape
 
 from mqsel.analysis.compare import Given, contract_of, satisfied, search, taken
-from mqsel.analysis.compare.canonical import RefusedError, canonical, named_in, names_of, possible
+from mqsel.analysis.compare.canonical import Refused, canonical, named_in, names_of, possible
 from mqsel.analysis.compare.contract import Contract, header_of
 from mqsel.analysis.compare.meaning import (
     DOUBLE,
@@ -154,6 +154,8 @@ def _chosen(
     for assumed in dict.fromkeys([(), kinds]):
         undecided = 0
         for candidate in candidates(test):
+            if any(isinstance(named_in(candidate, target), Refused) for target in targets):
+                continue
             found = _part_difference(own, candidate, targets, assumed, given, is_negated, budget)
             if found.is_none:
                 return candidate, budget.steps - budget.left
@@ -254,16 +256,17 @@ class _Migration:
         self.budget = Budget()
         self.selector = read_selector(text, source)
         self.root = self.selector.node
-        self.refusals: list[tuple[str, str]] = []  # why targets refuse texts, each with what people do instead
+        self.refusals: list[Refused] = []  # why targets refuse texts
         self.tried: list[tuple[str, list[Node]]] = []  # texts that the targets accept, with their canonical trees
 
     def result(self) -> Migrated:
-        try:
-            self.root = canonical(self.selector)
-            for target in self.targets:
-                named_in(self.root, target)
-        except RefusedError as error:
-            return self.refused(*error.args)
+        root = canonical(self.selector)
+        if isinstance(root, Refused):
+            return self.refused(*root)
+        for target in self.targets:
+            if isinstance(tree := named_in(root, target), Refused):
+                return self.refused(*tree)
+        self.root = root
         self.tests, self.joints = tests_of(self.root)
         kinds = possible_kinds(_kinds_of(self.root), self.given, self.budget)
         lines = _in_lines(self.root, kinds)
@@ -295,14 +298,19 @@ class _Migration:
         made = [self.chosen(one.node, _of(kinds, one.node), is_negated=one.negated) for one in self.tests]
         rest = iter(made)
         tree = with_tests(self.root, lambda _: next(rest))
-        target = self.targets[0]
         if any(one.connectives == "first" for one in self.targets):
             tree = inward(tree)
         else:
             yield "translated", self.edited(made)
-        yield "translated", unparse(named_in(tree, target), target)
+        yield "translated", unparse(self.named(tree), self.targets[0])
         if self.source.null_arithmetic == "selector" and _computed(tree):
-            yield "translated", unparse(named_in(_guarded(tree), target), target)
+            yield "translated", unparse(self.named(_guarded(tree)), self.targets[0])
+
+    def named(self, tree: Node) -> Node:
+        """Return a tree whose tests no target refuses, with the names of the first target."""
+        found = named_in(tree, self.targets[0])
+        assert not isinstance(found, Refused)
+        return found
 
     def chosen(self, test: Node, kinds: Kinds, *, is_negated: bool) -> Node:
         """Return what becomes of a test: itself if nothing else is proved, or if the budget is used up."""
@@ -320,7 +328,7 @@ class _Migration:
         pieces, end = [], 0
         old = tests_of(self.selector.node)[0]
         for was, new in zip(old, made, strict=len(old) == len(made)):
-            node = named_in(new, target)
+            node = self.named(new)
             if unparse(node) != unparse(was.node):
                 written = unparse(node, target)
                 is_chain = isinstance(node, (And, Or)) and len(made) > 1
@@ -330,14 +338,16 @@ class _Migration:
 
     def read(self, text: str) -> list[Node] | None:
         """Return the canonical trees of a text in the targets; None where one refuses it."""
-        try:
-            trees = [canonical(read_selector(text, target), is_target=True) for target in self.targets]
-        except SelectorError as error:
-            self.refusals.append((error.message, _advice(self.root, error)))
-            return None
-        except RefusedError as error:
-            self.refusals.append((error.args[0], error.args[1]))
-            return None
+        trees = []
+        for target in self.targets:
+            try:
+                tree = canonical(read_selector(text, target), is_target=True)
+            except SelectorError as error:
+                tree = Refused(error.message, _advice(self.root, error))
+            if isinstance(tree, Refused):
+                self.refusals.append(tree)
+                return None
+            trees.append(tree)
         self.tried.append((text, trees))
         return trees
 

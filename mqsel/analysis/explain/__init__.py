@@ -7,7 +7,6 @@ All parts of the selector are asked at once, those that evaluation does not reac
 from __future__ import annotations
 
 import functools
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -17,7 +16,7 @@ from mqsel.analysis.explain.account import Verdict, outcomes_of_parts, parts_of
 from mqsel.analysis.explain.change import listed, never_selects, smallest_change
 from mqsel.analysis.explain.near import failed, missing_is_not_unequal, near_names, near_text, time_of, unquoted
 from mqsel.analysis.readings import UNDOCUMENTED, in_this_dialect, outcome, peculiar
-from mqsel.errors import Span, cells, cut_piece, padded, quoted, visible
+from mqsel.errors import Span, cells, cut_piece, in_one_line, padded, quoted, visible, wrapped
 from mqsel.formats.jsonl import in_json, json_text, plain
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
@@ -95,7 +94,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         rows = [
-            (code(" ".join(part.text.split()), part.depth), badge(_word(part.truth)), escape(part.reason))
+            (code(in_one_line(part.text), part.depth), badge(_word(part.truth)), escape(part.reason))
             for part in self.parts
         ]
         verdict = f"{badge(str(self.truth))} <b>{'selected' if self.selected else 'not selected'}</b>"
@@ -110,19 +109,19 @@ class Explanation:
         verdict = "selected" if self.selected else "not selected"
         lines = [f"{self.truth}: {verdict}"]
         if self.change:
-            lines += [visible(self.change)] if width is None else textwrap.wrap(visible(self.change), width)
-        shown = ["  " * part.depth + " ".join(part.text.split()) for part in self.parts]
+            lines += [visible(self.change)] if width is None else wrapped(visible(self.change), width)
+        shown = ["  " * part.depth + in_one_line(part.text) for part in self.parts]
         most = 72 if width is None else max(min(72, width - 18), 20)
         column = min(max(map(cells, shown), default=0), most)
         for part, text in zip(self.parts, shown, strict=True):
             reason = visible(part.reason)
-            line = f"  {padded(cut_piece(text, column), column)}  {_word(part.truth):7}  "
+            piece = text if width is None else cut_piece(text, column)
+            line = f"  {padded(piece, column)}  {_word(part.truth):7}  "
             if width is None or cells(line + reason) <= width:
                 lines.append((line + reason).rstrip())
             else:
                 indent = "  " * (part.depth + 3)
-                folded = textwrap.wrap(reason, width, initial_indent=indent, subsequent_indent=indent)
-                lines += [line.rstrip(), *folded]
+                lines += [line.rstrip(), *wrapped(reason, width, indent, indent)]
         return "\n".join(lines)
 
 

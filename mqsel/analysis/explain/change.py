@@ -4,7 +4,7 @@ From the leaves of the tree up, each condition gets a few ways to become TRUE or
 an OR has the ways of each operand, an AND combines one way of each. A test requires a set of values of a property
 (`mqsel.logic.normal`); the sets of two tests of one property are intersected. For a test with arithmetic the solver
 searches the remaining values (`mqsel.logic.solver`). The machine evaluates every change before it is reported. Knows
-the language and the machine, no matcher.
+the language and the machine, no matcher. Longer than 500 lines because a sentence is worded from what the search knows.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from itertools import combinations, product, starmap
 from typing import Any, NamedTuple, cast
 
 from mqsel.analysis.readings import answer
-from mqsel.errors import quoted
+from mqsel.errors import quoted, visible
 from mqsel.language.nodes import (
     And,
     Between,
     Comparison,
+    Computed,
     Identifier,
     In,
     IsNull,
     Like,
+    Literal,
     Node,
     Not,
     Or,
@@ -117,11 +119,7 @@ def smallest_change(selector: Selector, message: Mapping[str, Any], truths: Mapp
     if found is None:
         found = {}, search.solved(dict.fromkeys(message, _Need(ALWAYS)))
     way, values = found
-    said = []
-    for name, value in values.items():
-        need, current = way.get(name, _Need(ALWAYS)), message[name]
-        phrase = in_words(value) if need.tests or need.formula is ALWAYS else _phrase(need.sets, value, current)
-        said.append(f"{name} were {phrase} (is {in_words(current, beside=value)})")
+    said = [search.sentence(name, way.get(name, _Need(ALWAYS)), values) for name in values]
     return Change(values, listed(said, "and")) if values else None
 
 
@@ -241,7 +239,12 @@ class _Search:
         for one in need.sets:
             domain = meet(domain, one)
         with suppress(UndecidedError):
-            return sorted(some_values(domain, self.budget, _SAMPLES), key=lambda value: _distance(value, current))
+            values = some_values(domain, self.budget, _SAMPLES)
+            found = sorted(values, key=lambda value: _distance(value, current))
+            # If a missing property may be anything but a few texts, it is compared with texts.
+            texts = [one.strings for one in need.sets if one.strings.negated]
+            is_text = current is None and any(one.points or one.patterns for one in texts)
+            return sorted(found, key=lambda value: not isinstance(value, str)) if is_text else found
         return []
 
     def alone(self) -> Iterable[str]:
@@ -272,7 +275,7 @@ class _Search:
         wanted += [need.formula for need in changed.values() if need.formula is not ALWAYS]
         wanted += [Leaf(self.subjects[name], only(self.message[name])) for name in self.message if name not in changed]
         # First with the types that there are, then without numbers: of these there are many to look at.
-        types = [[Leaf(self.subjects[name], _of_type(self.message[name])) for name in changed]]
+        types = [[Leaf(self.subjects[name], self.type_of(name, need)) for name, need in changed.items()]]
         types += [[Leaf(self.subjects[name], _NO_NUMBER) for name in changed], []]
         like = {name: value for name, value in self.message.items() if value is not None}
         for more in types:
@@ -280,6 +283,11 @@ class _Search:
             if found is not None:
                 return self.nearer(changed, {name: found.get(name) for name in changed})
         return {}
+
+    def type_of(self, name: str, need: _Need) -> Values:
+        """Return what is of the type that a property has; of a text, if it is missing and should be no text of some."""
+        is_text = self.message[name] is None and bool(_unwanted(need))
+        return _of_type("" if is_text else self.message[name])
 
     def nearer(self, changed: _Way, values: dict[str, Any]) -> dict[str, Any]:
         """Leave out what need not change, and bring the rest near to what there is."""
@@ -294,6 +302,26 @@ class _Search:
             elif _is_number(value):
                 values[name] = _nearest_number(self.message[name], value, partial(self.fits, rest, name))
         return values
+
+    def sentence(self, name: str, need: _Need, values: dict[str, Any]) -> str:
+        """Say what a property would have to be: as a set of values if all that are looked at select, else the value."""
+        value, current = values[name], self.message[name]
+        if isinstance(value, str) and (points := _unwanted(need)):
+            need = _Need(Leaf(self.subjects[name], NOTHING._replace(strings=Texts(points, frozenset(), True))))
+        if not need.tests and need.formula is not ALWAYS:
+            phrase, examples = _phrase(need.sets, value, current)
+            if all(self.fits(values, name, one) for one in examples if need.takes(one) or type(one) is not str):
+                return f"{name} were {phrase} (is {in_words(current, beside=value)})"
+        if isinstance(value, float):
+            simpler = [*map(int, [value] * value.is_integer()), float(value)]
+            value = next((one for one in simpler if self.fits(values, name, one)), value)
+        if _is_number(value) and _is_number(current) and isinstance(value, int) is not isinstance(current, int):
+            return f"{name} were {_typed(value)} (it is {_typed(current)})"
+        if isinstance(value, float):
+            phrase = _typed(value) if isinstance(value, Float32) else repr(value)
+        else:
+            phrase = _whole(value)
+        return f"{name} were {phrase} (is {in_words(current, beside=value)})"
 
     def fits(self, rest: dict[str, Any], name: str, value: object) -> bool:
         return self.works({**rest, name: value})
@@ -312,6 +340,16 @@ def _joined(one: _Way, other: _Way) -> _Way | None:
         else:
             way[name] = need
     return way
+
+
+def _unwanted(need: _Need) -> frozenset[str]:
+    """Return the strings that a property should not have, if a computed test asks nothing else of it."""
+    match need.tests:
+        case ((Computed(expression=Comparison("<>", Identifier(), Literal("string", str(text)))), Truth.TRUE),):
+            return frozenset((text,))
+        case ((Computed(expression=In(True, Identifier(), choices)), Truth.TRUE),):
+            return frozenset(choices)
+    return frozenset()
 
 
 def _is_number(value: object) -> bool:
@@ -389,66 +427,108 @@ def in_words(value: object, beside: object = None) -> str:
     return _number(value)
 
 
+def _whole(value: object) -> str:
+    """Write a value that is proposed, none of it cut off."""
+    if isinstance(value, str):
+        return visible(quote(value))
+    return f'the bytes "0x{value.hex().upper()}"' if isinstance(value, bytes) else in_words(value)
+
+
+def _typed(value: Any) -> str:
+    """Write a number with its type, if the type decides."""
+    if isinstance(value, Float32):
+        return f"the float32 {float(value)!r}"
+    return f"the float {value!r}" if isinstance(value, float) else f"the integer {int(value)}"
+
+
 def _number(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 and repr(value) != "-0.0":
         return str(int(value))
     return repr(float(value)) if isinstance(value, float) else str(int(value))
 
 
-def _phrase(sets: list[Values], value: object, current: object) -> str:
-    """Return what a property would have to be, of the type of the value that was tried."""
+def _phrase(sets: list[Values], value: object, current: object) -> tuple[str, list[object]]:
+    """Return what a property would have to be, of the type of the value that was tried, and values that this claims."""
     if value is None:
-        return "missing"
+        return "missing", [None]
     if all(one == PROPERTY._replace(null=False) for one in sets):
-        return "present"
+        return "present", [value, "", 0, True]
     lane = "floats64" if _is_number(value) else _lane(value)
     is_other = current is not None and (_lane(current) in _NUMBERS) is not (lane in _NUMBERS)
-    words = []
+    words, examples = [], [value]
     for one in sets:
         match lane:
             case "floats64":
-                said = _numbers(one, value)
-                words.append(f"{'a' if said[:1] in '<>' else 'the'} number {said}" if is_other else said)
+                said, claimed = _numbers(one, value)
+                is_bare = is_other and said != _ANY_NUMBER
+                words.append(f"{'a' if said[:1] in '<>' else 'the'} number {said}" if is_bare else said)
+                examples += claimed
             case "strings":
-                words.append(_strings(one.strings))
+                is_any = current is None and one == PROPERTY._replace(null=False, strings=one.strings)
+                words.append(_strings(one.strings, is_any=is_any))
+                examples += [
+                    0,
+                    True,
+                    "",
+                    *(f"{point}x" for point in sorted(cast("frozenset[str]", one.strings.points))),
+                ][0 if is_any else 2 :] * one.strings.negated
             case _:
-                words.append(in_words(value))
-    return listed([*dict.fromkeys(words)], "and")
+                words.append(_whole(value))
+    return listed([*dict.fromkeys(words)], "and"), examples
 
 
-def _numbers(values: Values, value: object) -> str:
-    """Word the interval that a value is in; doubles tell best whether its ends are in."""
+_ANY_NUMBER = "a number"
+
+
+def _numbers(values: Values, value: object) -> tuple[str, list[object]]:
+    """Word the interval that a value is in, and list numbers of it; doubles tell best whether its ends are in."""
     if values.integers == NUMBERS.integers and values.floats64 == NUMBERS.floats64:
-        return "of any size"
+        return _ANY_NUMBER, [0, 1, -0.5, 2.0]
     intervals = values.floats64.intervals or values.integers
     number = cast("float", value)
     if len(intervals) == 2 and intervals[0][0] == -math.inf and intervals[1][1] == math.inf:
         gap = math.nextafter(intervals[0][1], math.inf)
         if gap == math.nextafter(intervals[1][0], -math.inf):
-            return f"other than {_number(gap)}"
+            return f"other than {_number(gap)}", [gap + 1, gap - 1, gap + 0.5, *map(int, (gap + 1, gap - 1))]
+    if not math.isfinite(number):
+        return _number(number), []
     low, high = next(((low, high) for low, high in intervals if low <= number <= high), (number, number))
     if low == high:
-        return _number(low)
-    ends = []
+        return _number(low), [low, int(low) if float(low).is_integer() else low]
+    ends: list[str] = []
+    examples: list[object] = []
     for end, beyond, signs in ((low, -math.inf, (">", ">=")), (high, math.inf, ("<", "<="))):
         if abs(end) >= 1 << 63:
             continue
         outside = math.nextafter(end, beyond)
         is_open = isinstance(end, float) and len(_number(outside)) < len(_number(end))
         ends.append(f"{signs[not is_open]} {_number(outside if is_open else end)}")
-    return listed(ends, "and") or "of any size"
+        near = [end, math.ceil(low) if end == low else math.floor(high), end + 1 if end == low else end - 1]
+        examples += [one for one in near if low <= one <= high]
+    return listed(ends, "and") or _ANY_NUMBER, examples or [0, 1, 0.5]
 
 
-def _strings(texts: Texts) -> str:
-    points = [quoted(quote(one)) for one in sorted(cast("frozenset[str]", texts.points))]
+def _strings(texts: Texts, *, is_any: bool) -> str:
+    """Word a set of strings.
+
+    Args:
+        is_any: values of the other types are in it.
+    """
+    points = [visible(quote(one)) for one in sorted(cast("frozenset[str]", texts.points))]
     if len(points) > _LISTED:
         points[_LISTED - 1 :] = [f"{len(points) - _LISTED + 1:,} other strings"]
-    patterns = [f"LIKE {quoted(quote(_pattern(one)))}" for one in sorted(texts.patterns, key=str)]
+    patterns = [f"LIKE {_pattern(one)}" for one in sorted(texts.patterns, key=str)]
     if not texts.negated:
         return listed([*points, *patterns], "or")
-    others = [f"a string other than {listed(points, 'and')}"] if points else []
+    others = [f"{'' if is_any else 'a string '}other than {listed(points, 'and')}"] if points else []
     return listed([*others, *(f"NOT {one}" for one in patterns)], "and") or "a string"
 
 
 def _pattern(pattern: Pattern) -> str:
-    return "%".join("".join("_" if one is None else one for one in segment) for segment in pattern)
+    """Write a pattern of LIKE, with an escape character if it has a wildcard for a text."""
+    is_escaped = any(one in ("%", "_") for segment in pattern for one in segment)
+    pieces = [
+        "".join("_" if one is None else f"\\{one}" if is_escaped and one in "%_\\" else one for one in segment)
+        for segment in pattern
+    ]
+    return visible(quote("%".join(pieces))) + " ESCAPE '\\'" * is_escaped

@@ -5,7 +5,6 @@ Printed as text, shown as HTML in a notebook, or returned for JSON. Built from a
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -17,7 +16,7 @@ from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.explain.sentences import Count, Seen, Told, sentences
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
-from mqsel.errors import cells, cut, padded, visible
+from mqsel.errors import cells, cut, padded, visible, wrapped
 from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Node, Not, Or, unparse
@@ -72,8 +71,8 @@ class Profile:
         Args:
             width: of the terminal that shows it, in cells: longer sentences are folded, other lines cut.
         """
-        sentences = map(visible, self.sentences)
-        lines = [line for one in sentences for line in ([one] if width is None else textwrap.wrap(one, width))]
+        lines = [*map(visible, self.sentences)]
+        lines = lines if width is None else [line for one in lines for line in wrapped(one, width)]
         rows = [(*OUTCOMES, ""), *((*(f"{n:,}" for n in one[2:]), "  " * one.depth + one.text) for one in self.parts)]
         tree = _aligned(rows, numbers=len(OUTCOMES))
         seen = _aligned(self._seen(), numbers=0) if self.properties else []
@@ -236,6 +235,7 @@ def _values(seen: Seen) -> str:
 
 def _aligned(rows: list[tuple[str, ...]], numbers: int) -> list[str]:
     """Align rows of texts, the head first; the first columns hold numbers."""
+    rows = [tuple(map(visible, row)) for row in rows]
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

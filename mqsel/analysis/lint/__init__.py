@@ -8,7 +8,7 @@ syntax*; the README of this folder lists the rules. It is longer than 500 lines 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from typing import Any, NamedTuple
 
 from mqsel.analysis.compare import Given, Known, contract_of, contradiction, search
@@ -502,13 +502,16 @@ _CODES = frozenset(_OF_CODE)
 _OF_WHOLE = [rule for rule in RULES if rule.find is not None and not rule.classes]
 
 
-def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> Findings:
+def lint(
+    text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None, rules: Collection[str] | None = None
+) -> Findings:
     """Look for what the author of a selector should look at again.
 
     Args:
         text: of a selector, valid or not.
         dialect: what to read it as, or the name of a preset.
         given: what messages are like, as for `relation`. Edits change no answer of any message all the same.
+        rules: the codes of the rules to look by, of which one may hide another's finding; all by default.
 
     Returns: a list in the order of the text.
 
@@ -523,7 +526,8 @@ def lint(text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None) -> 
     findings = Findings(text)
     length = 0
     structure = read(selector, contract)
-    for rule, found in _of_whole(structure, _found(structure)):
+    pairs = [pair for pair in _found(structure) if rules is None or pair[0].code in rules]
+    for rule, found in _of_whole(structure, pairs):
         finding = _finding(rule, found)
         if found.edits and length <= MAX_PROVED:
             start, stop = _around(found, selector)

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator
 from html import escape
 from typing import NamedTuple
 
-from mqsel.errors import Span
+from mqsel.errors import Span, in_one_line
 from mqsel.language.dialect import Dialect
 from mqsel.language.lexer import tokenize
 from mqsel.language.nodes import And, Computed, In, Like, Node, Or, walk
@@ -82,7 +82,7 @@ class Found(NamedTuple):
 
 def piece(text: str, node: Node) -> str:
     """Return what stands in the text for *node*, in one line."""
-    return " ".join(text[slice(*node.span)].split())
+    return in_one_line(text[slice(*node.span)])
 
 
 def parsed(selector: Selector) -> Iterator[Node]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mqsel.analysis.lint.chains import Structure
 from mqsel.analysis.lint.findings import Found, parsed, piece
-from mqsel.errors import UndocumentedError, cut_piece, quoted
+from mqsel.errors import UndocumentedError, cut_piece, in_one_line, quoted
 from mqsel.language.computed import truth_of
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import (
@@ -55,7 +55,7 @@ def not_of_a_value(node: Computed, selector: Selector) -> Found | None:
         first = next(iter(children(test)), None)
         if isinstance(first, Not) and not isinstance(test, (And, Or, Not)) and first.span[0] == test.span[0]:
             shown = [selector.text[first.span[0] : first.span[1]], selector.text[first.operand.span[0] : test.span[1]]]
-            return Found(test.span, tuple([cut_piece(" ".join(one.split()), 60) for one in shown]))
+            return Found(test.span, tuple([cut_piece(in_one_line(one), 60) for one in shown]))
     return None
 
 
