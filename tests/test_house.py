@@ -68,6 +68,8 @@ WRITERS = {
     "cli.run": "whether stdout is a terminal",
     "cli.lint": "the stream that findings go to",
     "cli.selectors": "whether stderr is a terminal",
+    "files.foreign": "a command that people copy, with print in it",
+    "files.members": "a name within a command for jq",
     "files.run.workers": "the streams that a worker gives up",
     "machine.sections": "the head of a set's file",
     "index._index": "the head of an index",
