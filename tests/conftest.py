@@ -295,13 +295,12 @@ def _sample(cases: list[pytest.Function], number: int) -> set[pytest.Function]:
     """
     chosen: set[pytest.Function] = set()
     seen: set[tuple[str, int]] = set()
-    cases = sorted(cases, key=lambda case: crc32(case.name.encode()))
-    for is_new_only in (True, False):
-        for case in cases:
-            values = set(case.callspec.indices.items())
-            if len(chosen) < number and case not in chosen and not (is_new_only and values <= seen):
-                chosen.add(case)
-                seen |= values
+    left = sorted(cases, key=lambda case: crc32(case.name.encode()))
+    while left and len(chosen) < number:
+        case = max(left, key=lambda case: len(case.callspec.indices.items() - seen))
+        left.remove(case)
+        chosen.add(case)
+        seen |= set(case.callspec.indices.items())
     return chosen
 
 
