@@ -295,12 +295,14 @@ def _sample(cases: list[pytest.Function], number: int) -> set[pytest.Function]:
     """
     chosen: set[pytest.Function] = set()
     seen: set[tuple[str, int]] = set()
+    # The cases of a matrix share the objects that are their values, of which many cannot be compared.
+    values = {case: {(name, id(value)) for name, value in case.callspec.params.items()} for case in cases}
     left = sorted(cases, key=lambda case: crc32(case.name.encode()))
     while left and len(chosen) < number:
-        case = max(left, key=lambda case: len(case.callspec.indices.items() - seen))
+        case = max(left, key=lambda case: len(values[case] - seen))
         left.remove(case)
         chosen.add(case)
-        seen |= set(case.callspec.indices.items())
+        seen |= values[case]
     return chosen
 
 
