@@ -332,11 +332,11 @@ def _settled() -> None:
 
 
 def dialects_of(written: str) -> Iterator[tuple[str, Dialect]]:
-    """Read a vector's dialect: ``*``, those of the JMS family, or presets joined by ``|``.
+    """Read a vector's dialect: ``JMS family``, the presets without tests of products, or presets joined by ``|``.
 
     Behind each stands ``:field=value,…`` if need be.
     """
-    if written == "*":
+    if written == "JMS family":
         yield from JMS_PRESETS.items()
         return
     for one in written.split("|"):
