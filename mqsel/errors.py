@@ -2,8 +2,7 @@
 
 The wordings of errors stand in the ``wordings.py`` of the folder that raises them, or where they are raised. An error
 is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an executor.
-Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*. Longer than 500 lines because whoever raises an error
-of an argument finds here what checks it.
+Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 ENGINES = {name: one for name, one in conftest.ENGINES.items() if name not in ("oracle", "normal form")}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", typed.BROKERS)
 def test_engines_agree(name: str) -> None:
     """Machine, columns and sets have one answer, which is one of those that no two engines part."""

@@ -118,6 +118,7 @@ def test_choices_of_any_fields_agree(name: str) -> None:
     assert compared > PAIRS
 
 
+@pytest.mark.volume
 def test_small_conditions_agree() -> None:
     """Invariant: a condition of one name, TRUE, FALSE, NOT, AND, OR, = and <>, three signs at most, is the oracle's.
 

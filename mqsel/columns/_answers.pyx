@@ -5,8 +5,6 @@ row by the machine.
 
 The only module that knows both ways. The machine evaluates a block in which the kernel finds damage, too: it reads only
 what it needs, and so raises the exact error, or finds that the damage does not matter.
-
-Longer than 500 lines because the ways of answering share one plan, and the memory of the answers.
 """
 
 cimport cython

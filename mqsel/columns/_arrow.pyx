@@ -7,8 +7,6 @@ imported by a call that needs it. Executes no opcode.
 
 A batch is checked as far as the interface allows: lengths, offsets, indices, UTF-8. The interface does not have the
 sizes of buffers; for batches of pyarrow its own `validate` compares with them.
-
-Longer than 500 lines because a dozen layouts of columns are read here, each checked before it is trusted.
 """
 
 cimport cython

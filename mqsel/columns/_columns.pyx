@@ -5,8 +5,6 @@
 Checks what it reads as `column_load` does. It raises no error: it declines a damaged block. The machine then reads that
 row by row and only what it needs, and raises the exact error or finds that the damage does not matter. A text is UTF-8,
 and not copied. Knows no formula.
-
-Longer than 500 lines because each layout is loaded and searched in its own way, into one struct.
 """
 
 from libc.math cimport INFINITY

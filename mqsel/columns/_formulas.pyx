@@ -7,8 +7,6 @@ a few vector instructions. AND evaluates its next child for the rows still true,
 row is decided it ends, and the terms it did not need are not computed. Formulas have no order of evaluation (ERR is a
 set of its own in them), so children run in the order that decides most at the least cost, by what the blocks before
 have shown. Knows no selector, no dialect and no opcode, and needs no lock of the interpreter.
-
-Longer than 500 lines because arithmetic, leaves, connectives and their callers share the state of one block.
 """
 
 from cpython.exc cimport PyErr_CheckSignals

@@ -5,8 +5,6 @@
 A message of dmpmqmsg or QLOAD is built here, if it is written as the tools do it; the text of any other is passed to
 `qload`, which reads it or reports the error. Files of amqsbcg are only cut into lines here.
 Every read is bounded by the block, every loop by the bytes it consumes. Knows no properties. Follows formats §8.
-
-Longer than 500 lines because all of it exchanges one struct, the Splitter, a block at a time.
 """
 
 cimport cython

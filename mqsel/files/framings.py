@@ -3,7 +3,6 @@
 A row of `FORMATS` has how a format is recognised, how a file of it is split into messages, how a message is read, and
 how its place is named. Everything that reads files of messages does so through `reading` and `each`: a format is
 added by a row. Reads no more of a file than one message, or a block of lines. Knows no selectors. Follows formats §8.
-Longer than 500 lines because the table stands with the loop that reads it.
 
 In a length-prefixed file four bytes, a big-endian number, are the length of the message that follows. A file that
 begins with a structure (MQMD, MQRFH2), or a section of AMQP, is one message: none is as long as ``MD  `` is as a

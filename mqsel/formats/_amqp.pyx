@@ -5,8 +5,6 @@
 The structure of all bytes is checked, whatever is wanted: each value lies within what it stands in, and compound ones
 end with their last element. No length is trusted, and every loop ends with the bytes it consumes. What is wrong is a
 number and a place until the reader of the message raises it. Follows formats §11, by the tables of `amqp`.
-
-Longer than 500 lines because all of it exchanges the state of one message.
 """
 
 cimport cython

@@ -8,8 +8,6 @@ reports the error or returns the values. Every read is bounded by the line, ever
 bytes it consumes. Follows formats §8.
 
 Most lines of a file have the keys of the line before, in its order: those are compared, not parsed.
-
-Longer than 500 lines because what passes over a value and what reads it are made of the same inlined steps.
 """
 
 cimport cython

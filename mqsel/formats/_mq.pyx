@@ -7,9 +7,6 @@ a folder are gathered, and count only once the folder has proved well-formed; te
 the structures: the MQMD, the MQMDE and the chained headers, by the tables of `mqmd`; JMS names are made by the table of
 `jms`. No length is trusted: every read is bounded by the message or the folder, every loop by the bytes it consumes.
 What is skipped is noted; only an invalid structure raises DecodeError. Follows formats §2 to §7.
-
-Longer than 500 lines because all of it exchanges the state of one message, and the readers of tags, elements and
-folders are inlined into each other.
 """
 
 cimport cython

@@ -5,8 +5,6 @@
 It follows the tables of `records` through the bytes: one pass finds where the values stand that are wanted, then these
 are read. As the reader of JSON lines it accepts only common, valid records; broken or rare ones, and values that do not
 fit, are left to `RecordReader`, which reads the line again. Follows formats §9.
-
-Longer than 500 lines because one table describes five layouts, and the steps that it names stand with it.
 """
 
 cimport cython

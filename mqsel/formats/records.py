@@ -2,7 +2,7 @@
 
 A `RecordSchema` is the table of where a record keeps the JMS headers and the properties that senders named, and of
 which member of a value names its type. Here the table is followed through dicts, on Spark through columns. Knows no
-selectors. Follows formats §9; its §10 says what was decided. Longer than 500 lines because a third is the table.
+selectors. Follows formats §9; its §10 says what was decided.
 """
 
 import re

@@ -5,8 +5,6 @@
 Writes nothing but its own `Search`. Numbers that may be damaged in a mapped segment are checked where they are used:
 those of clauses, steps, leaves and places; jumps go forward, so that each clause ends. Knows no Python but the record's
 strings.
-
-Longer than 500 lines because what a candidate costs is called inline.
 """
 
 from libc.math cimport NAN

@@ -7,8 +7,6 @@ changes and may lie in a mapped file. Segments are merged with those that are no
 laid out a few times as the set grows. What is removed gets a tombstone beside its segment, and is left out when that is
 next merged. A search writes nothing but its own `Search`, and runs no Python code: it is atomic. Knows names and
 places; of keys, texts and messages other than a Record it knows nothing.
-
-Longer than 500 lines because the index is one class, and compaction is what it does with its segments.
 """
 
 import json

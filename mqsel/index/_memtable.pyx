@@ -9,8 +9,6 @@ the step; others lie in a pool.
 
 What is read counts when it is committed; until then it can be taken back, whatever was wrong. Knows formulas; knows no
 message.
-
-Longer than 500 lines because all ways into a formula fill the same arrays.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE

@@ -8,8 +8,6 @@ clause is: a leaf by itself, an OR by what each of its parts is indexed by, an A
 expected to make true least often. What is expected is taken from the constants. Each term of such a leaf has a posting
 list. Clauses are numbered in the order of the postings, so that a search runs forward in memory. What is written has no
 pointers and one order: it can be mapped from a file. Knows no message.
-
-Longer than 500 lines because all of it fills one layout.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize

@@ -10,8 +10,6 @@ while no message is selected. Knows messages, columns and an index; knows no for
 A MessageReading belongs to one search, from take to give. It owns everything that its Record points to, so other code
 may change the message meanwhile; the values of a Record that is a message are borrowed, because no other code runs
 until the search is over. A SpellingTable never changes.
-
-Longer than 500 lines because a MessageReader is one class, whose parts are called inline.
 """
 
 cimport cython

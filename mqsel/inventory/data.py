@@ -1,7 +1,6 @@
 """Data: JSON, YAML, HCL and Bicep as tables of keys and values, and the keys that have selectors.
 
 A file becomes tables whose values are texts with their places, lists, or tables. What a key means is a row of `_KEYS`.
-Longer than 500 lines because four grammars become tables here, and the keys of eight tools are rows over them.
 """
 
 from __future__ import annotations

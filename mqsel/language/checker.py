@@ -3,7 +3,7 @@
 
 A node's static kind follows from its class alone, so the tree stays as parsed; the findings stand beside it in
 `mqsel.language.selector.Selector`. Decides what is an error; rearranges nothing. Follows language §4 (static types), §5
-(constants), §6 (names). Longer than 500 lines because all of it is compiled as one.
+(constants), §6 (names).
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 To all that stands behind the front end such a test, a `Computed`, is one test of its properties. Values are those of
 `mqsel.values`. Follows language §2 and §5, and for each operator the engine of the product that is named in §2.
-
-Longer than 500 lines because the operators share one record of rules.
 """
 
 from __future__ import annotations

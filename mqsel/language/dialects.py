@@ -2,8 +2,6 @@
 
 A field is a point, a preset a product; `python mqsel/language/dialects.py` renders language §2 from both. A product
 that differs on no new point is one more row of PRESETS; `mqsel.language.dialect` makes the records that code asks.
-
-Longer than 500 lines because it is the table of all products.
 """
 
 import re

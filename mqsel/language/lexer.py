@@ -5,8 +5,6 @@ What most selectors consist of, blanks, names, strings, whole numbers and signs 
 from a table that is made of that expression: compiled, it takes a seventh of the time.
 
 Owns spelling: white space, keywords, literals and their ranges. Knows no grammar. Follows language §3.
-
-Longer than 500 lines because the numbers and the quotes of all products are read here.
 """
 
 import functools

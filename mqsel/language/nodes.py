@@ -8,8 +8,6 @@ part in equality.
 What products read differently stands on the nodes, as outcomes: ``other`` of a test is what it yields for a value of
 another kind, for NULL being UNKNOWN; ``null`` of arithmetic, of a sign and of BETWEEN is what they yield for NULL.
 The parser writes them, see `mqsel.language.dialect.Core`. Knows nothing of types or programs. Follows language §4.
-
-Longer than 500 lines because one traversal and one way back to text serve all classes.
 """
 
 import re

@@ -3,7 +3,6 @@
 
 Owns the grammar, which is that of language §4, and the errors where a text breaks it; knows no types. How strongly an
 operator binds stands in `mqsel.language.operators`, and what a product reads besides JMS in a record of its dialect.
-Longer than 500 lines because the constructs of all products share one stack, and hints know where on it an error was.
 """
 
 from __future__ import annotations

@@ -18,8 +18,6 @@ M of a AND b is M(a) ∨ ¬(F(a) ∨ E(a)) ∧ M(b), and of a OR b the same with
 
 Linear in the length of the selector, apart from sorting and from n parentheses in each other that may all be ERR: what
 an inner one leaves to guard is listed for each, n² parts for at most 500. Follows language §1 and §5.
-
-Longer than 500 lines because `Writer` is one walk, compiled as one.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@
 One loop, which the C compiler specialises for four property sources. ERR ends the program at once: no connective that
 evaluates it survives it (language §1). Knows programs and values; knows no selector text. Programs are verified before
 they come here, so the loop checks nothing but types.
-
-Longer than 500 lines because the loop is one function, and what it calls rarely stands beside it.
 """
 
 cimport cython

@@ -3,8 +3,6 @@
 A `SelectorSet` is a mapping of keys to selectors. It has a reader, which reads a message once and asks an index over
 the normal forms of all selectors; what it answers is what a loop over Matchers answers, and `scan` is that loop. Owns
 how selectors are read into the reader and what is asked of it by key; of files it knows what they hold.
-
-Longer than 500 lines because a mapping that travels has many methods, each of a few lines.
 """
 
 from __future__ import annotations

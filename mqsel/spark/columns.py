@@ -3,8 +3,6 @@
 Owns what a `Layout` says, what a Spark type is as a property type, and how a text whose type was lost is read.
 Every text is exact under any setting of a session and cannot raise. Knows no selectors. Follows spark §3 and §5;
 records of connectors are read by the tables of `mqsel.formats.records`.
-
-Longer than 500 lines because all places that a name may have are looked through in one order.
 """
 
 from __future__ import annotations

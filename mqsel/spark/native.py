@@ -5,8 +5,6 @@ can say. Rules for texts: every literal has its type; no sub-expression can rais
 whether ANSI is on; no text depends on a setting of the session; what a reader of files or a cache is given of a text,
 or of its negation, keeps every row that it should. What has no exact text is refused with its reason. Follows
 language §1 and §5, spark §4.
-
-Longer than 500 lines because texts, values and the walk share those rules, and nobody else needs them.
 """
 
 from __future__ import annotations

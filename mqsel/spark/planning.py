@@ -2,8 +2,6 @@
 
 The native strategy is one Catalyst expression. The Arrow strategy is the conjuncts that have one, AND the rest in the
 machine: at the top of a selector ERR is FALSE, so an AND of three-valued conjuncts is exact. Follows spark §2.
-
-Longer than 500 lines because Columns, functions of SQL and what is said of the first rows are made of the same plan.
 """
 
 from __future__ import annotations

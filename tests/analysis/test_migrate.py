@@ -115,6 +115,7 @@ _ROWS = [line.strip("| ").split(" | ") for line in re.findall(r"(?m)^\| [A-Z_]+ 
 _QUICK = ("ACTIVEMQ", "ARTEMIS", "JMS")  # the rest takes a minute
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "cells",
     [

@@ -162,7 +162,7 @@ def test_unaligned_buffers(form: str) -> None:
 def test_random_damage() -> None:
     """Invariant: whatever bytes stand in the buffers, the kernel gives what the rows give, or the error of one."""
     rng = random.Random(11)
-    errors = sum(batches.run_damaged(rng) for _ in range(volume(100, smoke=20)))
+    errors = sum(batches.run_damaged(rng) for _ in range(volume(100, smoke=100)))
 
     assert errors > 5
 
@@ -305,7 +305,7 @@ HEAVY: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.sample(1)
+@pytest.mark.volume
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer on this system")
 @pytest.mark.parametrize("what", HEAVY)
 def test_an_interrupt_is_heard_within_50_ms(large: Any, what: str) -> None:

@@ -31,7 +31,7 @@ import batches  # noqa: E402 (it needs pyarrow)
 
 ROWS = 6000
 # 5 presets × this many batches, with thirty selectors each.
-BATCHES = volume(15, smoke=3)
+BATCHES = volume(15, smoke=15)
 
 
 def index(_rows: int) -> str:
@@ -65,6 +65,7 @@ def looped(matchers: list[mqsel.Matcher], batch: Any) -> list[list[int]]:
 # ---- the answers -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_random(name: str) -> None:
     """Invariant: kernel = index = a loop over Matchers, for random selectors, dialects, types, layouts, slices."""

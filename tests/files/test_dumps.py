@@ -88,7 +88,7 @@ def test_vectors(vector):
                 same(content, framing, step)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.volume
 @pytest.mark.parametrize("framing", WRITERS)
 def test_cut_at_every_byte(framing):
     """A file cut anywhere is read alike both ways: messages, what is broken, places, what goes out again."""

@@ -338,7 +338,7 @@ class Endless(io.RawIOBase):
         return size
 
 
-@pytest.mark.sample(1)
+@pytest.mark.volume
 @pytest.mark.parametrize("framing", ["qload", "amqsbcg", "mq"])
 def test_constant_memory(framing):
     """A file of 5 MB is read within half a megabyte of memory."""

@@ -89,6 +89,7 @@ def files(tmp_path: Path) -> list[Path]:
     return found
 
 
+@pytest.mark.sample(2, rest="process")
 @pytest.mark.parametrize("count", [2, 5])
 @pytest.mark.parametrize("options", [[], ["--count"], ["--invert", "--errors", "raise"]], ids=" ".join)
 @pytest.mark.usefixtures("small")
@@ -115,6 +116,7 @@ def read_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return places
 
 
+@pytest.mark.sample(4, rest="process")
 @pytest.mark.parametrize("selector", ["n >= 0", "color = 'blue'", "n = 77"])
 @pytest.mark.parametrize("options", [[], ["--invert"], ["--errors", "raise"], ["--count"], ["-n"]], ids=" ".join)
 def test_lines_read_again(run: Run, tmp_path: Path, read_again: list[int], selector: str, options: list[str]) -> None:
@@ -195,6 +197,7 @@ def test_limit_as_one_process(run: Run, files: list[Path]) -> None:
         assert run("-j", 3, *arguments) == run("-j", 1, *arguments)
 
 
+@pytest.mark.sample(1, rest="process")
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=" ".join)
 @pytest.mark.usefixtures("small")
 def test_why_as_one_process(run: Run, files: list[Path], options: list[str]) -> None:
@@ -213,6 +216,7 @@ def selectors(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.sample(1, rest="process")
 @pytest.mark.parametrize(
     "options", [[], ["--count"], ["--errors", "skip", "--limit", "250"], ["--limit", "10000"]], ids=" ".join
 )

@@ -46,6 +46,7 @@ def valid(path: str) -> Iterator[tuple[str, Dialect]]:
                 continue
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("path", [path.name for path in sorted(VECTORS_ROOT.glob("*.jsonl"))])
 def test_vectors(path: str) -> None:
     """Invariant: of every valid vector the layout is the same tree and program, and its own layout."""

@@ -71,6 +71,7 @@ def test_failures_explain_themselves(tmp_path: Path) -> None:
     assert "m.matches(made()): keep the message in a variable, and its explanation stands here" in text
 
 
+@pytest.mark.process
 def test_snapshots(tmp_path: Path) -> None:
     """A snapshot is written on request alone; what changed since is named by key and message, and explained."""
     keys = tmp_path / "keys.txt"

@@ -3,8 +3,6 @@
 TRUE of a selector is a formula of the normal form, and so is its complement. The solver searches for a message of
 which TRUE of one selector and the complement of the other hold; the machine evaluates it before it is reported. For two
 dialects small messages are tried first. Follows language §1 and §2.
-
-Longer than 500 lines because the answer to each question, which shows itself in three ways, stands beside the question.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 For each selector a few messages that it selects are computed, at the ends of its ranges. Only a selector that selects
 all of these can contain it. Such selectors are found by an index of where selectors are TRUE, and few of them are left
-for the proof. Where a proof fails, its message rules out other pairs, too. Longer than 500 lines because all that is
-asked of pairs is asked of the same sets.
+for the proof. Where a proof fails, its message rules out other pairs, too.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 A `Contract` narrows the messages that comparisons search: what it says of the properties that selectors read is a
 formula beside theirs, and each message that is found is checked by it. Headers have their types and domains in any
 contract: *Jakarta Messaging 3.1*, §3.4 and §3.8.1.1; *IBM MQ 9.4, Message descriptor fields as properties*.
-Longer than 500 lines because what a contract says, its JSON, and how one is made of messages are one subject.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 All parts are asked in one evaluation, whether or not evaluating the whole would reach them: what a part is, TRUE,
 FALSE, UNKNOWN or ERR, and whether types differ, are formulas of the normal form, and the index answers which formulas
 are true of a message or a row. A `Profiler` counts into an `Account`, which has no selector: it pickles, and those of
-parts, executors and batches add up. Knows no files. Longer than 500 lines because each kind of message is counted here.
+parts, executors and batches add up. Knows no files.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A rule examines nodes of some classes, or the whole selector. An edit changes no answer, which is proved before it is
 reported: by the program, or else by the normal form. Follows *IBM MQ 9.4, Selection behavior* and *Message selector
-syntax*; the README of this folder lists the rules. It is longer than 500 lines because the table of rules stands in it.
+syntax*; the README of this folder lists the rules.
 """
 
 from __future__ import annotations

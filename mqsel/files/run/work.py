@@ -2,7 +2,7 @@
 
 Each part of a file gets a `Job` of its own. It reads messages in blocks, or row groups of columns. It yields records
 and complaints in the order of the messages, and last the counts. Its arguments and its records can be
-pickled. Prints nothing. Longer than 500 lines because match, route and why stand with the loop that they share.
+pickled. Prints nothing.
 """
 
 import os
