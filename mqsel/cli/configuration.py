@@ -160,13 +160,19 @@ class Key(NamedTuple):
 
 
 KEYS = {
-    "select": Key("select", _rules, "the rules of lint that report something; all by default"),
-    "ignore": Key("ignore", _rules, "rules of lint that report nothing"),
-    "per-file-ignores": Key("per_file_ignores", _by_path(_rules), "the same for patterns of paths"),
-    "dialect": Key("dialect", _preset, "how all selectors are read; by default as the kind of their file has it"),
-    "dialects": Key("dialects", _by_path(_preset), "the same for patterns of paths; of several the last one decides"),
-    "baseline": Key("baseline", _path, "a file of findings that are known, written by --write-baseline"),
-    "contract": Key("contract", _path, "a file that mqsel contract wrote, for the commands that have --given"),
+    "select": Key("select", _rules, "Rules that `lint` reports. Default: all rules"),
+    "ignore": Key("ignore", _rules, "Rules that `lint` doesn't report"),
+    "per-file-ignores": Key(
+        "per_file_ignores", _by_path(_rules), "Patterns of paths, each with the rules that `lint` doesn't report there"
+    ),
+    "dialect": Key("dialect", _preset, "Dialect of all selectors. Default: the dialect of the file type"),
+    "dialects": Key(
+        "dialects",
+        _by_path(_preset),
+        "Patterns of paths, each with its dialect. If several patterns match, the last one decides",
+    ),
+    "baseline": Key("baseline", _path, "File of known findings, which `lint --write-baseline` wrote"),
+    "contract": Key("contract", _path, "File that `mqsel contract` wrote, for the commands that have `--given`"),
 }
 _SIGNS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
