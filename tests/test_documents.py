@@ -146,7 +146,8 @@ def test_brokers_have_their_rows() -> None:
     page = PAGES / "brokers.md"
     if not page.exists():
         pytest.skip("the pages of the site are not beside the tests")
-    rows = re.findall(r"^\| .* \| (`[A-Z].*) \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .* \| (`[A-Z].*) \| (.*) \|$", readme, re.MULTILINE)
     checked = {name: text for names, text in rows for name in re.findall("[A-Z_]+", names)}
     examples = re.findall(r"^\| `([A-Z_]+)` \| .* \| `(.*)` \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
     measured = {name: re.search(r" (\d+\.\d+\.\d+)", product.product) for name, product in PRODUCTS.items()}
@@ -243,7 +244,7 @@ def test_citations_of_the_code_can_be_followed() -> None:
 
 
 def test_picture_is_fresh() -> None:
-    """The picture of the README is what `python tests/picture.py` draws of what the command prints today."""
+    """The picture of `mqsel why` is what `python tests/picture.py` draws of what the command prints today."""
     if not picture.PICTURE.exists():
         pytest.skip("no picture beside the tests")
     assert picture.drawn() == picture.PICTURE.read_text(encoding="utf-8")
