@@ -1,4 +1,4 @@
-"""Evaluate message selectors of IBM MQ, JMS and TIBCO EMS in Python and on Spark.
+"""Show which messages a selector matches, and why it doesn't match the others.
 
     >>> import mqsel
     >>> matcher = mqsel.compile("color = 'blue' AND weight > 2500")

@@ -1,4 +1,4 @@
-"""Draws what `mqsel why` prints of the sample messages as the picture of the README: `python tests/picture.py`.
+"""Draws what `mqsel why` prints of the sample messages, for the page on troubleshooting: `python tests/picture.py`.
 
 A test holds the picture against what the command prints today.
 """

@@ -14,19 +14,22 @@ import pytest
 from conftest import ROOT, VECTORS_ROOT, json_lines
 
 import mqsel
+from mqsel.language.dialects import PRESETS, PRODUCTS
 
 PACKAGE = Path(mqsel.__file__).parent
 DOCUMENTS = [path for path in (ROOT / "README.md", *sorted(PACKAGE.rglob("README.md"))) if path.exists()]
 NAMES = [path.relative_to(path.parents[len(path.parts) - len(ROOT.parts) - 1]).as_posix() for path in DOCUMENTS]
-TUTORIALS = sorted((ROOT / ".github" / "site" / "pages" / "tutorials").glob("*.md"))
-# What a tutorial needs beside the package; of Spark the fixture tells.
-EXTRAS = {"linter-in-ci": "tree_sitter_java", "lake-on-spark": "pyarrow"}
+PAGES = ROOT / ".github" / "site" / "pages"
+# The documents that a reader follows from top to bottom, with the files that they name.
+FOLLOWED = [*DOCUMENTS[:1], *sorted(PAGES.glob("*.md")), *sorted(PAGES.glob("tutorials/*.md"))]
+# The library that a document needs beside the package; the fixture skips what needs Spark.
+EXTRAS = {"linter-in-ci": "tree_sitter_java", "lake-on-spark": "pyarrow", "recipes": "upath"}
 LONG = ("lake-on-spark", "many-subscriptions")
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"\n]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 CITED = re.compile(r"\b(language|formats|selection|spark|machine)((?:(?:,| and| to)? §\d+)+)")
 # The titles of public pages that a source may name.
-PAGES = re.compile(
+PUBLIC = re.compile(
     r"(?:IBM MQ 9\.4|Jakarta Messaging 3\.1|Java SE|APAR|AMQP 1\.0|AMQP JMS Mapping 1\.0|python-qpid-proton|apache"
     r"|the framing of mqsel itself)\b"
 )
@@ -99,18 +102,16 @@ def test_commands(document: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "tutorial",
-    [pytest.param(path, marks=[pytest.mark.long] * (path.stem in LONG), id=path.stem) for path in TUTORIALS],
+    "page",
+    [pytest.param(path, marks=[pytest.mark.long] * (path.stem in LONG), id=path.stem) for path in FOLLOWED],
 )
-def test_tutorials(
-    tutorial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    """A tutorial is done from top to bottom: files are written, commands print what stands there, Python does.
+def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """The test follows a page from top to bottom: it writes the files, and each command and session prints its block.
 
-    Blocks of `sh` need what a reader has, such as a queue manager, and are not run.
+    Blocks of `sh` need something that only a reader has, such as a queue manager, and are not run.
     """
-    pytest.importorskip(EXTRAS.get(tutorial.stem, "mqsel"))
-    text = tutorial.read_text(encoding="utf-8")
+    pytest.importorskip(EXTRAS.get(page.stem, "mqsel"))
+    text = page.read_text(encoding="utf-8")
     if "pyspark" in text:
         request.getfixturevalue("spark")
     monkeypatch.chdir(tmp_path)
@@ -122,10 +123,39 @@ def test_tutorials(
             Path(file).parent.mkdir(parents=True, exist_ok=True)
             Path(file).write_text(body, encoding="utf-8")
         elif language == "python":
-            assert session(tutorial, text.count("\n", 0, block.start()) + 1, body, names) == ""
+            assert session(page, text.count("\n", 0, block.start()) + 1, body, names) == ""
         elif language == "console":
             for command, shown in COMMAND.findall(body):
                 assert without_times(printed(command, tmp_path)) == without_times(shown), command
+
+
+def test_troubleshooting_quotes_what_people_see() -> None:
+    """Each heading of the page on troubleshooting that is a sentence of mqsel is part of an output below it."""
+    page = PAGES / "troubleshooting.md"
+    if not page.exists():
+        pytest.skip("the pages of the site are not beside the tests")
+    sections = [section.partition("\n") for section in page.read_text(encoding="utf-8").split("\n## ")[1:]]
+    quoted = [(title.strip("`"), body) for title, _, body in sections if title.startswith("`")]
+
+    assert len(quoted) > 20
+    assert [title for title, body in quoted if title not in "".join(block[3] for block in BLOCK.finditer(body))] == []
+
+
+def test_brokers_have_their_rows() -> None:
+    """README names each dialect with the version that was measured, and each example of the page on brokers differs."""
+    page = PAGES / "brokers.md"
+    if not page.exists():
+        pytest.skip("the pages of the site are not beside the tests")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .* \| (`[A-Z].*) \| (.*) \|$", readme, re.MULTILINE)
+    checked = {name: text for names, text in rows for name in re.findall("[A-Z_]+", names)}
+    examples = re.findall(r"^\| `([A-Z_]+)` \| .* \| `(.*)` \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    measured = {name: re.search(r" (\d+\.\d+\.\d+)", product.product) for name, product in PRODUCTS.items()}
+
+    assert list(checked) == list(PRESETS)
+    assert [name for name, version in measured.items() if version and version[1] not in checked[name]] == []
+    assert [name for name, _ in examples] == list(PRESETS)
+    assert [name for name, selector in examples if not mqsel.difference(selector, "JMS", name)] == ["JMS"]
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "pandas", "polars", "duckdb"])
@@ -190,7 +220,7 @@ def test_sources_can_be_followed() -> None:
                     rf"^## {cited[2]}\b", document.read_text(encoding="utf-8"), re.MULTILINE
                 )
             else:
-                found = PAGES.match(vector["source"])
+                found = PUBLIC.match(vector["source"])
             if not found:
                 wrong.add(vector["source"])
 
@@ -216,7 +246,7 @@ def test_citations_of_the_code_can_be_followed() -> None:
 
 
 def test_picture_is_fresh() -> None:
-    """The picture of the README is what `python tests/picture.py` draws of what the command prints today."""
+    """The picture of `mqsel why` is what `python tests/picture.py` draws of what the command prints today."""
     if not picture.PICTURE.exists():
         pytest.skip("no picture beside the tests")
     assert picture.drawn() == picture.PICTURE.read_text(encoding="utf-8")

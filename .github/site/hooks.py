@@ -19,6 +19,7 @@ import griffe
 from markdown import Extension, Markdown
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
 from pymdownx.slugs import slugify
 
 from mqsel import errors
@@ -26,7 +27,7 @@ from mqsel.analysis.lint import RULES
 from mqsel.cli import _parser
 from mqsel.cli.rules import described
 from mqsel.formats.mqrfh2 import NOTES
-from mqsel.language.dialects import SOURCES
+from mqsel.language.dialects import FIELDS, JAKARTA, LENGTH, PRESETS, PRODUCTS, SOURCES, Choice
 
 ROOT = Path(__file__).parents[2]
 # Beside the pages of this folder.
@@ -35,11 +36,13 @@ TAKEN = (
     "bench/*.md",
     "bench/*.svg",
     "mqsel/cli/*.json",
-    "mqsel/**/README.md",
+    "mqsel/**/*.md",
     ".github/*.md",
     ".github/*.png",
     ".github/*.svg",
 )
+# A row of README's table of dialects: the products, their dialects, how each was checked.
+_BROKERS = re.compile(r"^\| (.*) \| (`[A-Z_]+`.*) \| (.*) \|$", re.MULTILINE)
 _SECTION = re.compile(r"^( *)(Returns|Yields|Raises): (?=\S)", re.MULTILINE)
 
 
@@ -76,9 +79,19 @@ def on_config(config: MkDocsConfig) -> None:
     config.markdown_extensions.append(Indented())  # type: ignore[arg-type]
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Show tabs and empty lines in what is printed as a terminal does, not as Markdown and doctest have them."""
-    return re.sub(r"^<BLANKLINE>$", "", markdown.expandtabs(), flags=re.MULTILINE)
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Show tabs and empty lines of outputs as a terminal does, and link each dialect of a table to its page."""
+    markdown = re.sub(r"^<BLANKLINE>$", "", markdown.expandtabs(), flags=re.MULTILINE)
+    folder = {"README.md": ".github/site/pages/", ".github/site/pages/brokers.md": ""}.get(page.file.src_uri)
+    if folder is None:
+        return markdown
+    linked = "|".join(PRESETS)
+    return re.sub(
+        r"^\|.*",
+        lambda row: re.sub(rf"`({linked})`", rf"[`\1`]({folder}brokers/\1.md)", row[0]),
+        markdown,
+        flags=re.MULTILINE,
+    )
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -90,12 +103,70 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         File(path.relative_to(ROOT).as_posix(), str(ROOT), config.site_dir, use_directory_urls=False, inclusion=taken)
         for path in paths
     ]
-    for name, lines in {"commands": _commands, "rules": _rules, "errors": _errors}.items():
-        content = "\n".join(lines())
-        pages.append(File.generated(config, f"{own}/reference/{name}.md", content=content, inclusion=taken))
+    generated = {"reference/commands": _commands(), "reference/rules": _rules(), "reference/errors": _errors()}
+    for name, (product, checked) in _products().items():
+        generated[f"brokers/{name}"] = _broker(name, product, checked)
+    for name, lines in generated.items():
+        content = "\n".join(lines)
+        pages.append(File.generated(config, f"{own}/{name}.md", content=content, inclusion=taken))
     for page in pages:
         page.dest_uri = page.dest_uri.removeprefix(f"{own}/").removeprefix(".github/")
     return Files([*(one for one in files if one.src_dir != config.docs_dir), *pages])
+
+
+def _products() -> dict[str, tuple[str, str]]:
+    """Return the product of each dialect, and how it was checked, from the table in README."""
+    rows = _BROKERS.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    return {
+        name: (product, checked)
+        for products, dialects, checked in rows
+        for product, name in zip(products.split(", "), re.findall("[A-Z_]+", dialects), strict=True)
+    }
+
+
+def _broker(name: str, product: str, checked: str) -> Iterator[str]:
+    """Yield how a dialect differs from JMS; JMS itself is compared with the default."""
+    base = "IBM_MQ" if name == "JMS" else "JMS"
+    engine = PRODUCTS.get(name)
+    if engine and engine.selectors != "none":
+        checked = f"Compared with {engine.product}. Number of test selectors: {engine.selectors}"
+    yield f"# How {product} differs from {_products()[base][0]}\n\nThe dialect is `{name}`. {checked}.\n"
+    yield f'To use it, pass `--dialect {name}`, or write `mqsel.compile(selector, dialect="{name}")`.'
+    yield "[Choose your broker](../brokers.md) has examples.\n\n## Differences\n"
+    yield "Each row is a field of `mqsel.Dialect`. The dialects agree on all other fields.\n"
+    yield f"| Field | `{base}` | `{name}` | Source |\n|---|---|---|---|"
+    cited = ""
+    for field in JAKARTA:
+        choices = [{**JAKARTA, **PRESETS[dialect]}[field] for dialect in (base, name)]
+        if choices[0] != choices[1]:
+            first, second = (_choice(field, choice) for choice in choices)
+            yield f"| `{field}` | {first.meaning} | {second.meaning} | {second.source} |".replace("|  |", "| |")
+            cited += f"{second.source}; "
+    if engine and engine.not_modelled:
+        yield f"\n## Not supported\n\nmqsel reports an error for: {engine.not_modelled}."
+    yield "\n## Your selectors\n"
+    yield f"* `mqsel diff --dialect {base} --dialect {name} SELECTOR` shows a message on which they differ."
+    yield f"* `mqsel lint --dialect {name} FILE` finds likely mistakes."
+    yield f"* `mqsel migrate --from {base} --to {name} FILE` writes selectors that match the same messages."
+    yield "\n## Sources\n"
+    yield "If a row has no source, [the language](../../../../mqsel/language/README.md) explains the choice.\n"
+    yield from (f"* {short}: {title}" for short, title in SOURCES.items() if short in cited)
+
+
+def _choice(field: str, choice: str | int | None) -> Choice:
+    """Return what a choice means, with a link for each section of the language that it names."""
+    if field == LENGTH:
+        return Choice(f"at most {choice:,} characters" if choice else "no limit")
+    text = (ROOT / "mqsel" / "language" / "README.md").read_text(encoding="utf-8")
+    titles = {title[0]: title for title in re.findall(r"^## §(\d .*)$", text, re.MULTILINE)}
+    meaning, source = FIELDS[field][str(choice)]
+    page = "../../../../mqsel/language/README.md"
+    linked = re.sub(
+        r"(?<!Jakarta )(?<!Java )§(\d)\b(?!\.)",
+        lambda cited: f"[language §{cited[1]}]({page}#{slugify(case='lower')(titles[cited[1]], '-')})",
+        meaning,
+    )
+    return Choice(linked, source)
 
 
 def _commands() -> Iterator[str]:
@@ -151,7 +222,7 @@ def _raised() -> dict[errors.MQRC, str]:
     """Return the text of an error for reason codes: of the first vector that has each."""
     texts: dict[errors.MQRC, str] = {}
     for path in sorted((ROOT / "tests" / "vectors").rglob("*.jsonl")):
-        for vector in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        for vector in map(json.loads, path.read_text(encoding="utf-8").strip().split("\n")):
             error = vector.get("error")
             if not isinstance(error, dict) or "reason" not in error:
                 continue

@@ -93,7 +93,7 @@ def _parser(argv: list[str]) -> tuple[_CommandParser, dict[str, _CommandParser]]
     """Return the parser, and by name those of the commands that the arguments may name."""
     parser = _CommandParser(
         prog="mqsel",
-        description="Message selectors of IBM MQ, JMS, ActiveMQ, RabbitMQ and others, on files of messages.",
+        description="Shows which messages a selector matches, and why it doesn't match the others.",
         epilog=_EXAMPLES,
         formatter_class=Help,
     )
