@@ -35,7 +35,7 @@ TAKEN = (
     "bench/*.md",
     "bench/*.svg",
     "mqsel/cli/*.json",
-    "mqsel/**/README.md",
+    "mqsel/**/*.md",
     ".github/*.md",
     ".github/*.png",
     ".github/*.svg",
