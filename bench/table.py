@@ -84,7 +84,7 @@ class Table:
         self.rows.append((what, ["", text, *[""] * (len(self.names) - 2)], "" if bar is None else f"≤ {bar:g}", met))
 
     def __str__(self) -> str:
-        lines = [("", list(self.names), "bar", "met"), *self.rows]
+        lines = [("", [workloads.TITLES.get(name, name) for name in self.names], "target", "met"), *self.rows]
         cells = [[what, *values, bar, met] for what, values, bar, met in lines]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         texts = (0, len(widths) - 2)
@@ -191,7 +191,7 @@ def match_rows(table: Table, ours: Figures, theirs: Figures, size: str) -> None:
     table.ratios("comprehension", ratio(ours["comprehension"], mqsel))
     if "floor by_hash" in ours:
         floors = {name: min(ours["floor by_hash"][name], ours["floor by_place"][name]) for name in W}
-        table.ratios("floor (mqsel : floor)", ratio(mqsel, floors), FLOOR, "≤")
+        table.ratios("mqsel : hand-written baseline", ratio(mqsel, floors), FLOOR, "≤")
     for name, figures in theirs.items():
         table.ratios(name, ratio(figures, mqsel), ACTIVEMQ[size] if name == "activemq" else ())
 

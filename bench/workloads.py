@@ -128,6 +128,17 @@ def matcher(text: str, form: str = "dicts") -> mqsel.Matcher:
 # ---- selectors ---------------------------------------------------------------------------------------------------
 
 TESTS = {"W1": 1, "W2": 3, "W3": 2, "W4": 2, "W5": 3, "W6": 40, "W7": 100}
+# How tables name the selectors for their readers.
+TITLES = {
+    "W1": "W1 one equality",
+    "W2": "W2 three tests",
+    "W3": "W3 arithmetic",
+    "W4": "W4 LIKE",
+    "W5": "W5 IN and NOT",
+    "W6": "W6 OR of 20 pairs",
+    "W7": "W7 100 nested tests",
+    "four": "Four tests",
+}
 DEPTH = 13
 _SHORT = {
     "W1": "color = 'blue'",

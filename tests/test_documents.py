@@ -17,7 +17,7 @@ import mqsel
 from mqsel.language.dialects import PRESETS, PRODUCTS
 
 PACKAGE = Path(mqsel.__file__).parent
-DOCUMENTS = [path for path in (ROOT / "README.md", *sorted(PACKAGE.rglob("README.md"))) if path.exists()]
+DOCUMENTS = [path for path in (ROOT / "README.md", *sorted(PACKAGE.rglob("*.md"))) if path.exists()]
 NAMES = [path.relative_to(path.parents[len(path.parts) - len(ROOT.parts) - 1]).as_posix() for path in DOCUMENTS]
 PAGES = ROOT / ".github" / "site" / "pages"
 # The documents that a reader follows from top to bottom, with the files that they name.
@@ -228,7 +228,7 @@ def test_sources_can_be_followed() -> None:
 
 
 def test_citations_of_the_code_can_be_followed() -> None:
-    """A section that the code cites, as in "language §5", stands in the README of that folder."""
+    """A section that the code cites, as in "language §5", is in a page of that folder."""
     wrong: set[str] = set()
     for path in [*PACKAGE.rglob("*.p*"), *Path(__file__).parent.rglob("*.py")]:
         if path.suffix not in (".py", ".pyx", ".pxd", ".pyi"):
@@ -237,7 +237,7 @@ def test_citations_of_the_code_can_be_followed() -> None:
         for folder, sections in re.findall(
             r"\b(language|formats|selection|spark|machine)((?:(?:,| and| to)? §\d+)+)", text
         ):
-            shown = (PACKAGE / folder / "README.md").read_text(encoding="utf-8")
+            shown = "\n".join(page.read_text(encoding="utf-8") for page in (PACKAGE / folder).glob("*.md"))
             for section in re.findall(r"§\d+", sections):
                 if not re.search(rf"^## {section}\b", shown, re.MULTILINE):
                     wrong.add(f"{path.name}: {folder} {section}")

@@ -1,14 +1,14 @@
 # Generated from opcodes.py by `python mqsel/machine/opcodes.py`; a test proves it fresh.
 
 cdef enum Op:
-    PUSH_SLOT = 0  # ( -- value )  push the property; one the message lacks is NULL
+    PUSH_SLOT = 0  # ( -- value )  push the property; NULL if the message lacks it
     PUSH_CONSTANT = 1  # ( -- value )  push the constant
     AS_VALUE = 2  # ( truth -- value )  a truth value as a boolean; UNKNOWN is NULL
     ADD = 3  # ( value value -- value )  left + right, after Java's binary numeric promotion
     SUBTRACT = 4  # ( value value -- value )  left - right
     MULTIPLY = 5  # ( value value -- value )  left * right
     DIVIDE = 6  # ( value value -- value )  left / right; ERR for an integer divided by zero
-    PLUS = 7  # ( value -- value )  unary plus: a number stays, anything else is poisoned
+    PLUS = 7  # ( value -- value )  unary plus: a number stays, another value is a type error
     NEGATE = 8  # ( value -- value )  unary minus
     PUSH_TRUTH = 9  # ( -- truth )  push FALSE or TRUE
     AS_TRUTH = 10  # ( value -- truth )  a boolean as a condition; NULL is UNKNOWN, anything else a mismatch
@@ -39,7 +39,7 @@ cdef enum Op:
     RESTART_IF_UNKNOWN = 35  # ( truth -- truth )  if UNKNOWN begin again in the exact code at the target
     RETURN_TRUTH = 36  # ( -- )  end with FALSE or TRUE
     RETURN = 37  # ( truth -- )  end with the truth value
-    SWITCH_SLOT = 38  # ( -- )  if the slot is the nth string go to the nth JUMP behind, else past them all
+    SWITCH_SLOT = 38  # ( -- )  if the slot is the nth string go to the nth JUMP after this, else past them all
     JUMP = 39  # ( -- )  go forward to the target
     ADD_CONSTANT = 40  # ( value -- value )  value + constant
     SUBTRACT_CONSTANT = 41  # ( value -- value )  value - constant
@@ -78,10 +78,10 @@ cdef enum Op:
     REMAINDER = 74  # ( value value -- value )  left % right; ERR for an integer and zero
     REMAINDER_CONSTANT = 75  # ( value -- value )  value % constant
     REMAINDER_SLOT_CONSTANT = 76  # ( -- value )  slot % constant
-    AS_NUMBER = 77  # ( value -- value )  a number stays, a text that is one becomes it, anything else is poisoned
+    AS_NUMBER = 77  # ( value -- value )  a number stays, a numeric string becomes one, another value is a type error
     JUMP_UNLESS_TRUE = 78  # ( truth -- truth )  if FALSE or UNKNOWN go forward to the target, keeping the truth value
     RIGHT = 79  # ( truth truth -- truth )  the right one of both
-    COMPUTED = 80  # ( -- truth )  the computed test of the text that has this number, from 0
+    COMPUTED = 80  # ( -- truth )  the interpreted test of the selector that has this number, from 0
 
 cdef enum OperandType:
     NOTHING

@@ -57,14 +57,14 @@ Constant = int | float | str | bytes | bool | tuple[str, ...] | Pattern
 
 _PLAIN: tuple[Opcode, ...] = (
     # values
-    Opcode("PUSH_SLOT", "slot", "-- value", "push the property; one the message lacks is NULL"),
+    Opcode("PUSH_SLOT", "slot", "-- value", "push the property; NULL if the message lacks it"),
     Opcode("PUSH_CONSTANT", "constant", "-- value", "push the constant"),
     Opcode("AS_VALUE", "", "truth -- value", "a truth value as a boolean; UNKNOWN is NULL"),
     Opcode("ADD", "", "value value -- value", "left + right, after Java's binary numeric promotion", "+"),
     Opcode("SUBTRACT", "", "value value -- value", "left - right", "-"),
     Opcode("MULTIPLY", "", "value value -- value", "left * right", "*"),
     Opcode("DIVIDE", "", "value value -- value", "left / right; ERR for an integer divided by zero", "/"),
-    Opcode("PLUS", "", "value -- value", "unary plus: a number stays, anything else is poisoned", "unary +"),
+    Opcode("PLUS", "", "value -- value", "unary plus: a number stays, another value is a type error", "unary +"),
     Opcode("NEGATE", "", "value -- value", "unary minus", "unary -"),
     # truth values
     Opcode("PUSH_TRUTH", "truth", "-- truth", "push FALSE or TRUE"),
@@ -114,14 +114,14 @@ _PLAIN: tuple[Opcode, ...] = (
         "SWITCH_SLOT",
         "slot+strings",
         "--",
-        "if the slot is the nth string go to the nth JUMP behind, else past them all",
+        "if the slot is the nth string go to the nth JUMP after this, else past them all",
     ),
     Opcode("JUMP", "target", "--", "go forward to the target", taken="FALSE TRUE UNKNOWN"),
 )
 
 # What came behind the fused ones: numbers of opcodes stand in programs, and stay.
 _AS_NUMBER = Opcode(
-    "AS_NUMBER", "", "value -- value", "a number stays, a text that is one becomes it, anything else is poisoned"
+    "AS_NUMBER", "", "value -- value", "a number stays, a numeric string becomes one, another value is a type error"
 )
 # Of connectives that are not Kleene's.
 _FIRST = (
@@ -134,7 +134,7 @@ _FIRST = (
     ),
     Opcode("RIGHT", "", "truth truth -- truth", "the right one of both"),
 )
-_COMPUTED = Opcode("COMPUTED", "test", "-- truth", "the computed test of the text that has this number, from 0")
+_COMPUTED = Opcode("COMPUTED", "test", "-- truth", "the interpreted test of the selector that has this number, from 0")
 _REMAINDER = Opcode("REMAINDER", "", "value value -- value", "left % right; ERR for an integer and zero", "%")
 
 _BY_NAME = {row.name: row for row in (*_PLAIN, _REMAINDER)}

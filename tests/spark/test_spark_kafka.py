@@ -1,4 +1,4 @@
-"""A broker at the front: messages and records from Kafka through the programs that spark/README.md shows.
+"""A broker at the front: messages and records from Kafka through the programs that spark/SOURCES.md shows.
 
 A broker of one node, its controller included, runs in a JVM of its own on the loopback, from jars that Maven fetches;
 so does the stream, a process that is killed while it works and started again. Every delivery is then in the table once.
@@ -149,8 +149,8 @@ def _committed(checkpoint: Path) -> int:
 
 
 def _example(folder: Path, name: str) -> Path:
-    """Write a program that the README shows to a file."""
-    shown = (Path(mqsel.__file__).parent / "spark" / "README.md").read_text(encoding="utf-8")
+    """Write a program that the manual shows to a file."""
+    shown = (Path(mqsel.__file__).parent / "spark" / "SOURCES.md").read_text(encoding="utf-8")
     found = re.search(rf"cat > {re.escape(name)} <<'END'\n(.*?)^END$", shown, re.MULTILINE | re.DOTALL)
     path = folder / name
     path.write_text(found[1], encoding="utf-8")
