@@ -17,7 +17,6 @@ from mqsel.inventory.entries import Entry, Source
 from mqsel.inventory.pieces import Text, joined
 from mqsel.inventory.trees import Node, errors_of, tree_of
 
-
 # Elements in which the properties of a bean, or of a descriptor, stand.
 _HOLDERS = {"activation-config", "activation-config-property", "config-property", "property", "properties", "value"}
 
@@ -49,7 +48,8 @@ class Element:
         return joined(self.texts).stripped()
 
     @functools.cached_property
-    def _texts_of_children(self) -> dict[str, str]:
+    def texts_of_children(self) -> dict[str, str]:
+        """The texts of the children, by name; of several children of a name the first text."""
         texts: dict[str, str] = {}
         for child in self.children:
             if child.text:
@@ -61,8 +61,8 @@ class Element:
         for name in names:
             if self.attributes.get(name):
                 return self.attributes[name].value
-            if name in self._texts_of_children:
-                return self._texts_of_children[name]
+            if name in self.texts_of_children:
+                return self.texts_of_children[name]
         return ""
 
     @functools.cached_property
@@ -76,7 +76,7 @@ class Element:
         waiting = deque(self.children)
         while waiting:
             element = waiting.popleft()
-            texts = element._texts_of_children
+            texts = element.texts_of_children
             name = element.value("name") or next((texts[one] for one in texts if one.endswith("-name")), "")
             if name.lower() in _DESTINATIONS:
                 return element.value("value", "ref") or next(
