@@ -6,13 +6,15 @@ It stands in the current folder or in one above, up to the root of the repositor
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from mqsel.columns.wordings import package_missing
 from mqsel.errors import MqselError, shortened
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+
+_Steps = tuple[str | re.Pattern[str], ...]  # of a pattern of paths: `**/`, `**`, `*`, or what one character matches
 
 
 class Configuration(NamedTuple):
@@ -32,9 +34,9 @@ class Configuration(NamedTuple):
     folder: str = ""
     select: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
-    per_file_ignores: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = ()
+    per_file_ignores: tuple[tuple[_Steps, tuple[str, ...]], ...] = ()
     dialect: str = ""
-    dialects: tuple[tuple[re.Pattern[str], str], ...] = ()
+    dialects: tuple[tuple[_Steps, str], ...] = ()
     baseline: str = ""
     contract: str = ""
 
@@ -57,11 +59,11 @@ class Configuration(NamedTuple):
         """Return the rules that are ignored in a file, other than everywhere."""
         return {code for codes in self._matching(self.per_file_ignores, path) for code in codes}
 
-    def _matching(self, rows: Sequence[tuple[re.Pattern[str], Any]], path: str) -> list[Any]:
+    def _matching(self, rows: Sequence[tuple[_Steps, Any]], path: str) -> list[Any]:
         if not rows or not has_folder(path):
             return []
         relative = relative_to(self.folder, path)
-        return [value for pattern, value in rows if pattern.fullmatch(relative)]
+        return [value for steps, value in rows if _is_match(steps, relative)]
 
 
 def has_folder(path: str) -> bool:
@@ -127,7 +129,7 @@ def _preset(value: object, _: str) -> str:
 
 
 def _by_path(read: Callable[[object, str], Any]) -> Callable[[object, str], Any]:
-    def of_table(value: object, _: str) -> tuple[tuple[re.Pattern[str], Any], ...]:
+    def of_table(value: object, _: str) -> tuple[tuple[_Steps, Any], ...]:
         if not isinstance(value, dict):
             raise MqselError(f"found {shortened(value)}: expected a table of patterns of paths")
         rows = []
@@ -174,18 +176,51 @@ KEYS = {
     "baseline": Key("baseline", _path, "File of known findings, which `lint --write-baseline` wrote"),
     "contract": Key("contract", _path, "File that `mqsel contract` wrote, for the commands that have `--given`"),
 }
-_SIGNS = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    """Read a pattern of paths: one without a slash is a name in any folder; of a folder it is all that is in it."""
+def _pattern(text: str) -> _Steps:
+    """Read a pattern of paths: one without a slash is a name in any folder."""
     plain = text.removeprefix("./").rstrip("/")
-    pieces = re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]{1,100}\])", plain)
-    parts = [_SIGNS.get(one) or (one.replace("[!", "[^", 1) if one[:1] == "[" else re.escape(one)) for one in pieces]
-    try:
-        return re.compile("(?:.*/)?" * ("/" not in plain) + "".join(parts) + "(?:/.*)?", re.DOTALL)
-    except re.error as error:
-        raise MqselError(f"no pattern of paths: {error}") from error
+    steps: list[str | re.Pattern[str]] = ["**/"] * ("/" not in plain)
+    for piece in re.findall(r"\*\*/|\*\*|\*|\?|\[[^]]{1,100}\]|.", plain, re.DOTALL):
+        is_range = len(piece) > 1 and piece[0] == "["
+        expression = piece.replace("[!", "[^", 1) if is_range else "[^/]" if piece == "?" else re.escape(piece)
+        try:
+            steps.append(piece if piece[0] == "*" else re.compile(expression))
+        except re.error as error:
+            raise MqselError(f"no pattern of paths: {error}") from error
+    return tuple(steps)
+
+
+def _is_match(steps: _Steps, path: str) -> bool:
+    """Report whether a pattern matches a path, or a folder that the path is in.
+
+    All ways to read the path are followed at the same time: a regular expression would try one after the other, which
+    takes a power of the path's length if the pattern has several stars.
+    """
+
+    def onward(at: int) -> Iterator[int]:
+        """Yield a step and those behind it up to the first that needs a character."""
+        yield at
+        while at < len(steps) and isinstance(steps[at], str):
+            at += 1
+            yield at
+
+    places = {*onward(0)}
+    for character in path:
+        if character == "/" and len(steps) in places:
+            return True
+        reached: set[int] = set()
+        for at in places - {len(steps)}:
+            step = steps[at]
+            if step == "**/":
+                reached.update(onward(at) if character == "/" else [at])
+            elif isinstance(step, str):
+                reached.update(onward(at) if step == "**" or character != "/" else ())
+            elif step.match(character):
+                reached.update(onward(at + 1))
+        places = reached
+    return len(steps) in places
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

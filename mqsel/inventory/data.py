@@ -5,6 +5,7 @@ A file becomes tables whose values are texts with their places, lists, or tables
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -29,22 +30,21 @@ class Table:
     def __init__(self, pairs: list[tuple[str, Any]], start: int) -> None:
         self.pairs = pairs
         self.start = start
-        self._texts: dict[str, str] | None = None
-        self._destinations: dict[str, str] | None = None
 
-    @property
+    @functools.cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys as they are written."""
+        return frozenset(key for key, _ in self.pairs)
+
+    @functools.cached_property
     def texts(self) -> dict[str, str]:
         """The texts by key, in small letters, with ``…`` for each part that is not known."""
-        if self._texts is None:
-            texts = {key.lower(): value.value for key, value in self.pairs if isinstance(value, Text)}
-            self._texts = {key: value.replace(HOLE, "…") for key, value in texts.items() if value.strip(HOLE)}
-        return self._texts
+        texts = {key.lower(): value.value for key, value in self.pairs if isinstance(value, Text)}
+        return {key: value.replace(HOLE, "…") for key, value in texts.items() if value.strip(HOLE)}
 
-    @property
+    @functools.cached_property
     def destinations(self) -> dict[str, str]:
         """The first destination under each of the nearest parts in front of its key; under "" of all."""
-        if self._destinations is not None:
-            return self._destinations
         first: dict[str, str] = {}
         for name, value in self.texts.items():
             if value and _DESTINATIONS.fullmatch(name):
@@ -52,7 +52,6 @@ class Table:
                 parts = name.split(".")
                 for length in range(max(1, len(parts) - _NEAREST), len(parts)):
                     first.setdefault(".".join(parts[:length]), value)
-        self._destinations = first
         return first
 
 
@@ -431,11 +430,13 @@ def _of_any_key(source: Source, kind: str, value: Any, trail: _Trail) -> Iterato
         yield from _of_text(source, kind, value, trail)
 
 
+_OF_RABBITMQ = ("rabbit_version", "rabbitmq_version", "vhost", "routing_key", "destination_type")
+
+
 def _of_argument(source: Source, kind: str, value: Any, trail: _Trail) -> Iterator[Entry]:
     """Yield the entry of an argument of AMQP: which of two brokers has it, the file's other keys tell."""
     if isinstance(value, Text):
-        keys = {key.lower() for _, table in trail for key, _ in table.pairs}
-        is_rabbit = bool(keys & {"rabbit_version", "rabbitmq_version", "vhost", "routing_key", "destination_type"})
+        is_rabbit = not all(table.keys.isdisjoint(_OF_RABBITMQ) for _, table in trail)
         kind = "rabbitmq" if is_rabbit and kind == "broker-j" else kind
         texts = trail[-2][1].texts if len(trail) > 1 else {}
         binding = texts.get("bindingkey") or texts.get("routing_key") or ""
@@ -517,7 +518,7 @@ def _azure_destination(trail: _Trail) -> str:
     around = [
         table.texts.get("name", "")
         for key, table in trail
-        if any(name in ("Rules", "Subscriptions", "resource") for name, _ in table.pairs)
+        if not table.keys.isdisjoint(("Rules", "Subscriptions", "resource"))
         or re.fullmatch(r"(?i)(?:.*/)?(?:topics|subscriptions)", table.texts.get("type", ""))
     ]
     return "/".join(filter(None, around)) or _destination(trail)

@@ -6,7 +6,9 @@ of XML stays in the text as it is written.
 
 from __future__ import annotations
 
+import functools
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -15,11 +17,21 @@ from mqsel.inventory.entries import Entry, Source
 from mqsel.inventory.pieces import Text, joined
 from mqsel.inventory.trees import Node, errors_of, tree_of
 
+# Elements in which the properties of a bean, or of a descriptor, stand.
+_HOLDERS = {"activation-config", "activation-config-property", "config-property", "property", "properties", "value"}
+
 
 class Element:
-    """An element: its name, attributes, children, and the text that stands directly in it; names without prefix."""
+    """An element: its name, attributes, children, and the text that stands directly in it; names without prefix.
 
-    __slots__ = ("attributes", "children", "name", "parent", "prefix", "texts")
+    A file may have any number of selectors within one element. So the values of an element are found once, when the
+    whole file has been read.
+
+    Attributes:
+        address: the name of the nearest element `address` among those around it and itself; None if there is none.
+        bean: the element that a property is of, if this one stands in a property.
+        named: the name that stands nearest, of this element or one around it; None as long as nobody has asked.
+    """
 
     def __init__(self, name: str, attributes: dict[str, Text], parent: Element | None) -> None:
         self.prefix, _, self.name = name.rpartition(":")
@@ -27,20 +39,55 @@ class Element:
         self.parent = parent
         self.children: list[Element] = []
         self.texts: list[Text] = []
+        self.address: Element | None = self if self.name == "address" else parent and parent.address
+        self.bean: Element = parent.bean if parent and parent.parent and parent.name in _HOLDERS else parent or self
+        self.named: str | None = None
 
-    @property
+    @functools.cached_property
     def text(self) -> Text:
         return joined(self.texts).stripped()
+
+    @functools.cached_property
+    def texts_of_children(self) -> dict[str, str]:
+        """The texts of the children, by name; of several children of a name the first text."""
+        texts: dict[str, str] = {}
+        for child in self.children:
+            if child.text:
+                texts.setdefault(child.name, child.text.value)
+        return texts
 
     def value(self, *names: str) -> str:
         """Return the first attribute, or child with a text, of some names."""
         for name in names:
             if self.attributes.get(name):
                 return self.attributes[name].value
-            for child in self.children:
-                if child.name == name and child.text:
-                    return child.text.value
+            if name in self.texts_of_children:
+                return self.texts_of_children[name]
         return ""
+
+    @functools.cached_property
+    def parameter(self) -> str:
+        """The name of the parameter, or the property, whose name and value are among the children."""
+        return next((one.text.value for one in self.children if one.name.endswith(("property-name", "param-name"))), "")
+
+    @functools.cached_property
+    def destination(self) -> str:
+        """The destination that stands among the properties of a bean, or of a descriptor."""
+        waiting = deque(self.children)
+        while waiting:
+            element = waiting.popleft()
+            texts = element.texts_of_children
+            name = element.value("name") or next((texts[one] for one in texts if one.endswith("-name")), "")
+            if name.lower() in _DESTINATIONS:
+                return element.value("value", "ref") or next(
+                    (texts[one] for one in texts if one.endswith("-value")), ""
+                )
+            if element.name == "activation-config":
+                waiting += element.children
+        return ""
+
+
+_DESTINATIONS = ("destination", "destinationlookup", "destinationname")
 
 
 def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
@@ -113,7 +160,7 @@ def _of_element(source: Source, element: Element, kind: str) -> Iterator[Entry]:
         if text is not None:
             owner = row.owner(element)
             key = owner.value(*row.name) or _named_above(owner)
-            destination = owner.value(*row.destination) or _property(owner, "destination", "destinationName")
+            destination = owner.value(*row.destination) or owner.destination
             yield from source.entry(row.kind or kind, key, destination or _address(owner), text)
             return
     for text in element.attributes.values():
@@ -123,64 +170,34 @@ def _of_element(source: Source, element: Element, kind: str) -> Iterator[Entry]:
         yield from of_uri(source, element.text, _named_above(element))
 
 
-def _named_above(element: Element | None) -> str:
-    while element is not None:
-        named = element.value("name", "id", "ejb-name", "ref", "method")
-        if named:
-            return named
-        element = element.parent
-    return ""
+def _named_above(element: Element) -> str:
+    """Return the name of the nearest of an element and those around it that has one."""
+    unnamed: list[Element] = []
+    at: Element | None = element
+    while at is not None and at.named is None:
+        at.named = at.value("name", "id", "ejb-name", "ref", "method") or None
+        if at.named is None:
+            unnamed.append(at)
+            at = at.parent
+    named = at.named if at is not None and at.named is not None else ""
+    for one in unnamed:
+        one.named = named
+    return named
 
 
 def _address(element: Element) -> str:
     """Return the address that a queue stands in, or its own name, which then is the address, too."""
-    if element.name != "queue":
-        return ""
-    above: Element | None = element
-    while above is not None and above.name != "address":
-        above = above.parent
-    return (above or element).value("name")
+    return (element.address or element).value("name") if element.name == "queue" else ""
 
 
 def _parent(element: Element) -> Element:
     return element.parent or element
 
 
-def _bean(element: Element) -> Element:
-    """Return the element that a property of a bean, or of a descriptor, belongs to."""
-    at = _parent(element)
-    while at.parent is not None and re.fullmatch(
-        r"activation-config(?:-property)?|config-property|propert(?:y|ies)|value", at.name
-    ):
-        at = at.parent
-    return at
-
-
-def _property(element: Element, *names: str) -> str:
-    """Return a property that stands among the children of a bean or of a descriptor."""
-    wanted = {"destination", "destinationlookup", "destinationname", *map(str.lower, names)}
-    waiting = [*element.children]
-    while waiting:
-        one = waiting.pop(0)
-        called = one.value("name") or next(
-            (child.text.value for child in one.children if child.name.endswith("-name")), ""
-        )
-        if called.lower() in wanted:
-            return one.value("value", "ref") or next(
-                (child.text.value for child in one.children if child.name.endswith("-value")), ""
-            )
-        if one.name == "activation-config":
-            waiting += one.children
-    return ""
-
-
 def _is_selector(element: Element) -> bool:
     """Report whether a property of a bean or a descriptor is that of a selector."""
-    called = element.attributes.get("name")
-    if called is None:
-        siblings = _parent(element).children
-        called = next((one.text for one in siblings if re.fullmatch(r".*(?:property|param)-name", one.name)), Text(""))
-    return called.value.strip() in ("messageSelector", "MessageSelector", "selector", "message-selector")
+    name = element.attributes["name"].value if "name" in element.attributes else _parent(element).parameter
+    return name.strip() in ("messageSelector", "MessageSelector", "selector", "message-selector")
 
 
 def _property_value(element: Element) -> bool:
@@ -267,7 +284,7 @@ _PLACES = (
         "ejb",
         "ejb-name name activationspec-class",
         "message-destination-link",
-        owner=_bean,
+        owner=lambda one: one.bean,
         holds=_is_selector,
     ),
     _row(
@@ -276,11 +293,11 @@ _PLACES = (
         "",
         "id name",
         "",
-        owner=_bean,
-        holds=lambda one: "value" in one.attributes and _is_selector(one) and _bean(one).name != "message",
+        owner=lambda one: one.bean,
+        holds=lambda one: "value" in one.attributes and _is_selector(one) and one.bean.name != "message",
     ),
-    _row("config-property", "", "ejb", "id class-name", "", owner=_bean, holds=_is_selector),
-    _row("value", "", "spring", "id name", "", owner=lambda one: _bean(_parent(one)), holds=_property_value),
+    _row("config-property", "", "ejb", "id class-name", "", owner=lambda one: one.bean, holds=_is_selector),
+    _row("value", "", "spring", "id name", "", owner=lambda one: _parent(one).bean, holds=_property_value),
     _row(".*listener|jms-message-filter", "selector", "spring", "id ref method", "destination dest-name"),
     _row(
         ".*(?:channel-adapter|gateway)",

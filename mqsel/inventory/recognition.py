@@ -118,7 +118,7 @@ _SIGNS = (
     # A line that ends in a brace is one of HOCON or of a proxy, which have routes.conf of their own.
     _sign(
         "ems",
-        r"(?:.*[._-])?(?:bridges|durables|routes)(?:[_-][^.]*)?(?:\.conf(?:\..*)?)?",
+        r"(?:.*[._-])?(?:bridges|durables|routes)(?:[_-][^.]{0,100})?(?:\.conf(?:\..*)?)?",
         "",
         r"(?is)\A(?!.*\{[ \t]*$)(?=.*\bselector[ \t]*=)",
     ),
@@ -269,7 +269,7 @@ def _is_ours(texts: list[str], *, is_headed: bool) -> bool:
     lines have to compare as selectors do, and one of them in a manner that no assignment has, unless the file says by
     its name or its first line that it has selectors.
     """
-    return all(map(is_selector, texts)) and (is_headed or not all(map(_ASSIGNMENT.fullmatch, texts)))
+    return all(map(is_selector, texts)) and (is_headed or not all(_ASSIGNMENT.fullmatch(text) for text in texts))
 
 
 _NAME = re.compile(r"\s*(?:[\w$.]+\s*)?")

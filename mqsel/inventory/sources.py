@@ -77,8 +77,9 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
     """Yield the entries of a source file, in its order."""
     language = kind if kind in QUERIES else "java"
     root = tree_of(source, language)
+    is_damaged = bool(errors_of(root))  # raises before the queries of a file that is too damaged for them
     file = SourceFile(source, root, language, _CALLS)
-    lost = _read_damaged(file) if errors_of(root) else -1
+    lost = _read_damaged(file) if is_damaged else -1
     found = [*_of_annotations(file), *_of_calls(file)]
     if re.search(r"[?&](?:messageS|s)elector=", source.content):
         end = 0
@@ -102,7 +103,8 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
 
 # ---- damage --------------------------------------------------------------------------------------------------------
 
-_BRACKETS = re.compile(r"\"\"\"(?:[^\"]|\"(?!\"\"))*\"\"\"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()]")
+# Strings, and brackets. A string without an end takes the rest of its line: the end is looked for once.
+_BRACKETS = re.compile(r"\"\"\"(?:[^\"]|\"(?!\"\"))*(?:\"\"\")?|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|[()]")
 _LONGEST = 10_000  # characters of a call
 _MOST = 200  # calls that are read alone, in one file
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from mqsel.cli.configuration import KEYS, configured
+from mqsel.cli.configuration import KEYS, Configuration, _pattern, configured
 from mqsel.errors import MqselError
 from mqsel.language.dialect import IBM_MQ, JMS
 
@@ -136,3 +137,16 @@ def test_spellings_of_the_table(tmp_path: Path, content: str) -> None:
     """The table is found however TOML allows to write it."""
     (tmp_path / "pyproject.toml").write_text(content)
     assert configured(str(tmp_path)).ignore == ("implied",)
+
+
+def test_patterns_of_many_stars_are_quick() -> None:
+    """A pattern of many stars is matched in linear time, and ``**/`` stands for any number of folders."""
+    configuration = Configuration(
+        dialects=((_pattern("*a*a*a*a*a*a*b"), "JMS"), (_pattern("**/a/**/a/**/a/**/b"), "JMS"))
+    )
+    start = time.process_time()
+
+    assert configuration.dialect_of("a" * 4_000, "RABBITMQ") == "RABBITMQ"
+    assert configuration.dialect_of("a/" * 2_000 + "c", "RABBITMQ") == "RABBITMQ"
+    assert configuration.dialect_of("a/" * 2_000 + "b", "RABBITMQ") == "JMS"
+    assert time.process_time() - start < 1
