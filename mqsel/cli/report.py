@@ -19,7 +19,6 @@ from mqsel.cli.output import StdoutFile, complain, print_data, print_text, say
 from mqsel.errors import MqselError
 from mqsel.files.foreign import CSV
 from mqsel.files.framings import FORMATS, looks_like, place_of, shown
-from mqsel.files.members import inside
 from mqsel.files.run.tasks import Advance, Begun
 from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Kept, Tally
 from mqsel.formats.envelopes import PLAIN
@@ -165,6 +164,8 @@ class Report:
 
     def say_members(self, names: Iterable[str], *, in_any_case: bool) -> None:
         """Print which properties the first messages have inside a member, where no selector reads them."""
+        from mqsel.files.members import inside  # noqa: PLC0415 (where nothing is selected)
+
         name, kind, start = self._first or ("", "", b"")
         if kind == PLAIN and (text := inside(start, names, name, in_any_case=in_any_case)):
             complain(f"{shown(name)}: {text[0]}\n  hint: {text[1]}")
