@@ -69,8 +69,7 @@ WRITERS = {
     "cli.run": "whether stdout is a terminal",
     "cli.lint": "the stream that findings go to",
     "cli.selectors": "whether stderr is a terminal",
-    "files.foreign": "a command that people copy, with print in it",
-    "files.members": "a name within a command for jq",
+    "files.foreign": "a command that is shown to people",
     "files.run.workers": "the streams that a worker gives up",
     "machine.sections": "the head of a set's file",
     "index._index": "the head of an index",
@@ -171,13 +170,14 @@ def test_readme_table_is_fresh() -> None:
 
 
 def test_tables_of_dialects_are_fresh() -> None:
-    """The tables of language §2 are what its `dialects.py` writes, and each choice is one of a field."""
+    """The tables of language §2 are what its `dialects.py` writes; each choice is one of a field and has a source."""
     readme = (PACKAGE / "language" / "README.md").read_text(encoding="utf-8")
 
     assert [marker for marker, render in dialects.RENDERED.items() if f"{marker}\n{render()}\n" not in readme] == []
     for name, row in {**dialects.PRESETS, "JAKARTA": dialects.JAKARTA}.items():
         wrong = [field for field in row.keys() - {dialects.LENGTH} if row[field] not in dialects.FIELDS[field]]
         assert not wrong, name
+    assert [(field, name) for field, row in dialects.FIELDS.items() for name in row if not row[name].source] == []
 
 
 @WITH_SOURCES

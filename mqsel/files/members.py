@@ -135,10 +135,10 @@ def _program(containers: list[_Container]) -> str:
 
 def _access(path: tuple[str, ...]) -> str:
     """Write the access to a member of a member in the language of jq."""
-    import json  # noqa: PLC0415 (likewise)
+    from mqsel.formats.jsonl import json_text  # noqa: PLC0415 (likewise)
 
     steps = [
-        "[]?" if step == _LIST else f".{step}" if step.isidentifier() and step.isascii() else f".[{json.dumps(step)}]"
+        "[]?" if step == _LIST else f".{step}" if step.isidentifier() and step.isascii() else f".[{json_text(step)}]"
         for step in path
     ]
     return "".join(steps).replace("'", "\\u0027")

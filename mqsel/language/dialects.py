@@ -13,11 +13,11 @@ class Choice(NamedTuple):
 
     Attributes:
         meaning: what it does.
-        source: which document says so, by its short name, with the section or the words; empty where none does.
+        source: which document says so, by its short name, with the section or the words; or which engine does.
     """
 
     meaning: str
-    source: str = ""
+    source: str
 
 
 # The choices of each field, in the order in which programs of formats 1 and 2 number them: append only.
@@ -29,10 +29,16 @@ FIELDS: dict[str, dict[str, Choice]] = {
         ),
         "selector": Choice("a comparison of different types is ERR", 'JMS page: "the selector is always false"'),
         "unknown": Choice("a comparison of different types is UNKNOWN", "Client"),
-        "negated": Choice("of different types `=` is FALSE and `<>` TRUE, and neither comes before the other"),
-        "undocumented": Choice("what a comparison of different types yields is not documented: there is no answer"),
+        "negated": Choice(
+            "of different types `=` is FALSE and `<>` TRUE, and neither comes before the other",
+            "ActiveMQ; Artemis; Broker-J; RabbitMQ filter; RocketMQ",
+        ),
+        "undocumented": Choice(
+            "what a comparison of different types yields is not documented: there is no answer", "Service Bus: no rule"
+        ),
         "ordered": Choice(
-            "of different types `=` is FALSE and `<>` TRUE; a number comes before a boolean, a boolean before a string"
+            "of different types `=` is FALSE and `<>` TRUE; a number comes before a boolean, a boolean before a string",
+            "sjx_evaluator.erl",
         ),
     },
     "null_arithmetic": {
@@ -41,48 +47,55 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "between_null": {
         "literal": Choice("with any NULL, BETWEEN is FALSE and NOT BETWEEN is TRUE", "Syntax and JMS page, BETWEEN"),
-        "expand": Choice("with a NULL, the two comparisons of BETWEEN decide"),
-        "unknown": Choice("with any NULL both are UNKNOWN, and NOT BETWEEN is what BETWEEN is not"),
+        "expand": Choice("with a NULL, the two comparisons of BETWEEN decide", 'Jakarta §3.8.1.1: "is equivalent to"'),
+        "unknown": Choice(
+            "with any NULL both are UNKNOWN, and NOT BETWEEN is what BETWEEN is not", "qpid-cpp; sjx_evaluator.erl"
+        ),
     },
     "constant_false": {
         "reject": Choice("a selector that reads no property and is not TRUE is refused (2504)", "Behavior"),
-        "accept": Choice("such a selector selects nothing"),
+        "accept": Choice("such a selector selects nothing", "Jakarta §3.8.1: no such rule"),
     },
     "whitespace": {
         "unicode": Choice("the list of IBM MQ parts words", "Syntax, White space"),
-        "java": Choice("space, tab, form feed, line terminators part words"),
+        "java": Choice("space, tab, form feed, line terminators part words", "Jakarta §3.8.1.1"),
         "vertical_tab": Choice("vertical tab parts words, too", "qpid-cpp; RabbitMQ client"),
     },
     "identifier_dots": {
         "yes": Choice("a name may hold dots", "Names; qpid-cpp"),
-        "no": Choice("a name holds no dots"),
+        "no": Choice("a name holds no dots", "Jakarta §3.8.1.1; Java §3.8"),
         "sections": Choice("`h.priority`, `p.subject` and `a.name` name a section of the message", "RabbitMQ filter"),
         "scopes": Choice("`sys.` and `user.` name a scope, `user` if none is written", "Service Bus"),
     },
     "identifier_astral": {
         "no": Choice("a name holds no code point above U+FFFF", "Names, 2442"),
-        "yes": Choice("a name may hold code points above U+FFFF"),
+        "yes": Choice("a name may hold code points above U+FFFF", "Jakarta §3.8.1.1; Java §3.8"),
     },
     "byte_strings": {
         "yes": Choice('`"0x2F1C"` is a byte string', "Syntax"),
-        "no": Choice("there are no byte strings"),
+        "no": Choice("there are no byte strings", "Jakarta §3.8.1.1"),
         "unquoted": Choice(
             "`0x2F1C` is a byte string, in capitals, which compares with strings as their UTF-8", "RabbitMQ filter"
         ),
     },
     "hex_octal": {
-        "yes": Choice("`0x1A` is hexadecimal, `0177` octal"),
-        "no": Choice("all numbers are decimal, with leading zeros too"),
+        "yes": Choice("`0x1A` is hexadecimal, `0177` octal", "Syntax; Jakarta §3.8.1.1; Java §3.10"),
+        "no": Choice("all numbers are decimal, with leading zeros too", "TIBCO names no others"),
     },
     "float_suffix_on_integer": {
-        "no": Choice("`5F` is an error"),
+        "no": Choice("`5F` is an error", "Syntax and JMS page, Literals"),
         "yes": Choice("`5F` is a double", "Java §3.10.2"),
     },
     "headers": {
         "mqi": Choice("names are those of IBM MQ: §6", "Names"),
         "jms": Choice("names that begin with JMS are six headers, JMSX… and JMS_…: §6", "JMS page; Jakarta §3.8.1.1"),
-        "any": Choice("every identifier is a name: §6"),
-        "sections": Choice("likewise; `p.` and `properties.`, `h.` and `header.` are one section of AMQP: §6"),
+        "any": Choice(
+            "every identifier is a name: §6",
+            "Client; TIBCO; ActiveMQ; Artemis; Broker-J; qpid-cpp; RabbitMQ client; RocketMQ",
+        ),
+        "sections": Choice(
+            "likewise; `p.` and `properties.`, `h.` and `header.` are one section of AMQP: §6", "RabbitMQ filter"
+        ),
         "folded": Choice("likewise; names that differ in case alone are one: §6", "Service Bus"),
     },
     "static_mismatch": {
@@ -92,7 +105,7 @@ FIELDS: dict[str, dict[str, Choice]] = {
         ),
     },
     "out_of_range": {
-        "reject": Choice("a number that no INT64 or FLOAT64 holds is an error"),
+        "reject": Choice("a number that no INT64 or FLOAT64 holds is an error", "Java §3.10"),
         "accept": Choice(
             "a number that no INT64 or FLOAT64 holds is the nearest finite double",
             'Syntax, Overflow/underflow: "No checks are performed"',
@@ -106,7 +119,9 @@ FIELDS: dict[str, dict[str, Choice]] = {
         ),
     },
     "zero_identifier": {
-        "string": Choice("an identifier of 24 zero bytes is a string as any other"),
+        "string": Choice(
+            "an identifier of 24 zero bytes is a string as any other", "TIBCO; Jakarta §3.8.1: no such rule"
+        ),
         "any": Choice("alone, it matches every message: §8", "JMS page"),
     },
     "unequal_sign": {
@@ -139,21 +154,26 @@ FIELDS: dict[str, dict[str, Choice]] = {
     "text_numbers": {
         "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "compared": Choice("beside numbers a property whose text is a number is that number: §5", "no preset yet"),
-        "read": Choice("each property is a text, read as the type of what stands beside it; ERR if that fails"),
+        "read": Choice(
+            "each property is a text, read as the type of what stands beside it; ERR if that fails", "RocketMQ"
+        ),
     },
     "null_equality": {
         "unknown": Choice("`=` and `<>` with a NULL are UNKNOWN", "Syntax; TIBCO; Jakarta §3.8.1.2"),
         "left": Choice(
             "a NULL on the right is equal to NULL alone; beside a value, one on the left is UNKNOWN; behind one on the "
-            "left of `<` and its like nothing is computed"
+            "left of `<` and its like nothing is computed",
+            "ActiveMQ; Artemis; RocketMQ",
         ),
-        "value": Choice("NULL is equal to NULL alone; behind one on the left of `<` and its like nothing is computed"),
+        "value": Choice(
+            "NULL is equal to NULL alone; behind one on the left of `<` and its like nothing is computed", "Broker-J"
+        ),
         "skipped": Choice("a test with a NULL is UNKNOWN; behind one on the left nothing is computed", "qpid-cpp"),
     },
     "connectives": {
         "kleene": Choice("AND and OR are those of Kleene, and end where they are decided", "SQL-92"),
-        "eager": Choice("both sides are evaluated, and ERR of either is ERR"),
-        "first": Choice("AND is its first operand that is not TRUE, OR its first that is; else the last"),
+        "eager": Choice("both sides are evaluated, and ERR of either is ERR", "sjx_evaluator.erl"),
+        "first": Choice("AND is its first operand that is not TRUE, OR its first that is; else the last", "Broker-J"),
         "matched": Choice(
             "those of Kleene; but an AND under no NOT ends at UNKNOWN, too, if something behind its first operand can "
             "be ERR",
@@ -162,42 +182,59 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "ordering": {
         "numbers": Choice("`<` and its like compare numbers; of anything else they are a mismatch", "Syntax; Jakarta"),
-        "texts": Choice("`<` and its like compare strings and byte strings by their bytes, too"),
-        "all": Choice("`<` and its like compare strings by UTF-16 code units, and booleans, too"),
+        "texts": Choice("`<` and its like compare strings and byte strings by their bytes, too", "RabbitMQ filter"),
+        "all": Choice(
+            "`<` and its like compare strings by UTF-16 code units, and booleans, too",
+            "ActiveMQ; Artemis; Broker-J; RocketMQ",
+        ),
     },
     "arithmetic_mismatch": {
         "comparison": Choice("arithmetic on anything but numbers compares with nothing", "Jakarta §3.8.1.3"),
-        "unknown": Choice("arithmetic on anything but numbers is NULL"),
-        "error": Choice("arithmetic on anything but numbers is ERR"),
-        "joined": Choice("arithmetic on anything but numbers is ERR, but a string + anything is both texts, joined"),
+        "unknown": Choice("arithmetic on anything but numbers is NULL", "qpid-cpp; RabbitMQ filter; RocketMQ"),
+        "error": Choice("arithmetic on anything but numbers is ERR", "sjx_evaluator.erl"),
+        "joined": Choice(
+            "arithmetic on anything but numbers is ERR, but a string + anything is both texts, joined",
+            "ActiveMQ; Artemis; Broker-J",
+        ),
     },
     "in_mismatch": {
         "comparison": Choice("IN compares by `=`, and NOT IN by `<>`", "Jakarta §3.8.1.1"),
-        "unknown": Choice("IN and NOT IN of anything but a string are UNKNOWN"),
-        "listed": Choice("NOT IN that is TRUE is FALSE if any value of the list is of another type"),
+        "unknown": Choice(
+            "IN and NOT IN of anything but a string are UNKNOWN", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+        ),
+        "listed": Choice("NOT IN that is TRUE is FALSE if any value of the list is of another type", "qpid-cpp"),
     },
     "like_mismatch": {
         "comparison": Choice("LIKE and NOT LIKE of anything but a string are mismatches", "Jakarta §3.8.1.1"),
-        "negated": Choice("LIKE of anything but a string is FALSE, NOT LIKE is TRUE"),
-        "unknown": Choice("LIKE and NOT LIKE of anything but a string are UNKNOWN"),
-        "error": Choice("LIKE and NOT LIKE of anything but a string are ERR"),
+        "negated": Choice(
+            "LIKE of anything but a string is FALSE, NOT LIKE is TRUE", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+        ),
+        "unknown": Choice("LIKE and NOT LIKE of anything but a string are UNKNOWN", "qpid-cpp; RabbitMQ filter"),
+        "error": Choice("LIKE and NOT LIKE of anything but a string are ERR", "sjx_evaluator.erl"),
     },
     "condition_mismatch": {
         "comparison": Choice("a condition that is no boolean is a mismatch", "Jakarta §3.8.1.1"),
-        "false": Choice("a condition that is no boolean is FALSE"),
-        "unknown": Choice("a condition that is no boolean is UNKNOWN"),
+        "false": Choice("a condition that is no boolean is FALSE", "RocketMQ"),
+        "unknown": Choice("a condition that is no boolean is UNKNOWN", "qpid-cpp; RabbitMQ filter; sjx_evaluator.erl"),
     },
     "integers": {
         "java": Choice("literals are INT64; results have the wider type of both operands", "Java §5.6"),
-        "narrow": Choice("literals that INT32 holds are INT32; floats are computed as doubles"),
-        "long": Choice("all are INT64, and all approximate numbers FLOAT64"),
-        "unbounded": Choice("integers have no bounds; all approximate numbers are FLOAT64"),
+        "narrow": Choice(
+            "literals that INT32 holds are INT32; floats are computed as doubles",
+            "ActiveMQ; Artemis; Broker-J; RocketMQ",
+        ),
+        "long": Choice("all are INT64, and all approximate numbers FLOAT64", "qpid-cpp; Service Bus"),
+        "unbounded": Choice(
+            "integers have no bounds; all approximate numbers are FLOAT64", "RabbitMQ filter; sjx_evaluator.erl"
+        ),
     },
     "division": {
         "java": Choice("integers are divided to integers; by zero it is ERR", "Java §15.17.2"),
-        "ieee": Choice("`/` and `%` are of doubles: by zero an infinity or NaN"),
-        "unknown": Choice("`/` is of doubles, `%` of integers; by zero both are NULL"),
-        "word": Choice("`/` is of doubles; by zero the result is a word, which is no number"),
+        "ieee": Choice(
+            "`/` and `%` are of doubles: by zero an infinity or NaN", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+        ),
+        "unknown": Choice("`/` is of doubles, `%` of integers; by zero both are NULL", "RabbitMQ filter"),
+        "word": Choice("`/` is of doubles; by zero the result is a word, which is no number", "sjx_evaluator.erl"),
     },
     "floats": {
         "ieee": Choice("NaN equals nothing, 0.0 and -0.0 are equal", "Java §15.20"),
@@ -205,37 +242,52 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "mixed_numbers": {
         "double": Choice("an integer beside a double is compared as a double", "Java §5.6"),
-        "exact": Choice("an integer and a double are compared by their exact values"),
+        "exact": Choice(
+            "an integer and a double are compared by their exact values", "RabbitMQ filter; sjx_evaluator.erl"
+        ),
     },
     "narrow_types": {
         "promoted": Choice("INT8 and INT16 are promoted as any integer", "Java §5.6"),
-        "gaps": Choice("an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR"),
+        "gaps": Choice(
+            "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR",
+            "Artemis; Broker-J",
+        ),
         "casts": Choice(
             "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR, and so is a "
-            "FLOAT32 on the right of a double"
+            "FLOAT32 on the right of a double",
+            "ActiveMQ",
         ),
     },
     "like_escapes": {
         "wildcards": Choice("the escape stands for itself before anything but `%`, `_` and itself", "Syntax; TIBCO"),
         "wild": Choice(
-            "the escape stands for itself before anything but `%`, `_` and itself, and is a wildcard there if it is one"
+            "the escape stands for itself before anything but `%`, `_` and itself, and is a wildcard there if it is "
+            "one",
+            "ActiveMQ; Artemis",
         ),
-        "any": Choice("what follows the escape stands for itself; an escape at the end is no escape"),
-        "dropped": Choice("escapes are dropped, those behind an escape too; what follows them stands for itself"),
+        "any": Choice(
+            "what follows the escape stands for itself; an escape at the end is no escape",
+            "RabbitMQ filter; sjx_evaluator.erl",
+        ),
+        "dropped": Choice(
+            "escapes are dropped, those behind an escape too; what follows them stands for itself", "qpid-cpp"
+        ),
         "dropped_runs": Choice(
-            "several `%` become one; what follows the escape stands for itself; an escape at the end is dropped"
+            "several `%` become one; what follows the escape stands for itself; an escape at the end is dropped",
+            "Broker-J",
         ),
     },
     "like_units": {
         "characters": Choice("`_` is one code point", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "bytes": Choice("`_` is one byte of UTF-8"),
+        "bytes": Choice("`_` is one byte of UTF-8", "qpid-cpp; sjx_evaluator.erl"),
     },
     "like_lines": {
         "all": Choice("`%` and `_` match line ends, too", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "none": Choice("neither matches a line feed"),
+        "none": Choice("neither matches a line feed", "sjx_evaluator.erl"),
         "simple": Choice(
             "`_` matches no line feed; `%` does in a pattern that has no `_` and no other `%`; any other pattern also "
-            "matches with a line feed behind it"
+            "matches with a line feed behind it",
+            "RabbitMQ filter",
         ),
     },
     "letters": {
@@ -368,15 +420,15 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "hyphens": Choice("a text that begins with `hyphenated_props:` has names with hyphens", "Artemis"),
     },
     "max_depth": {
-        "any": Choice("a condition is as deep as it is"),
+        "any": Choice("a condition is as deep as it is", "Jakarta §3.8.1: no limit"),
         "16": Choice("a condition is 16 deep at most, where `a AND b AND c` is `a AND (b AND c)`", "sjx_parser.erl"),
     },
     "max_tokens": {
-        "any": Choice("a text has any number of words"),
+        "any": Choice("a text has any number of words", "Jakarta §3.8.1: no limit"),
         "200": Choice("a text has 200 words and symbols at most", "RabbitMQ filter"),
     },
     "not_modelled": {
-        "none": Choice("the product has nothing that is refused here"),
+        "none": Choice("the product has nothing that is refused here", "this project's own choice"),
         "activemq": Choice("XPATH, XQUERY, functions and conversions of ActiveMQ are refused", "ActiveMQ"),
         "artemis": Choice("XPATH, XQUERY and conversions of Artemis are refused", "Artemis"),
         "azure": Choice("newid(), parameters and names that are computed are refused", "Service Bus"),

@@ -116,6 +116,8 @@ def test_invalid_names(folder: bytes) -> None:
         stream = matcher.filter([raw, mq.encode({}, {})], format="mq", invalid_names="never")
         assert (raw in list(stream)) == is_malformed
         assert (stream.seen, stream.decode.noted) == (2, 1)  # type: ignore[union-attr]
+        by_identifier = mqsel.compile(f"JMSMessageID = 'ID:{'00' * 24}'")
+        assert list(by_identifier.filter([raw], format="mq")) == [raw]
     # The rule is IBM MQ's own; other dialects keep the message.
     assert list(mqsel.compile("a = '1'", dialect=mqsel.JMS).filter([raw], format="mq")) == [raw]
 

@@ -354,6 +354,24 @@ def test_an_invalid_name(name: bytes) -> None:
     assert topic.publish(raw) == ("all",)
 
 
+@pytest.mark.parametrize("dialect", ["IBM_MQ", "IBM_JMS", "JMS"])
+def test_a_topic_compares_identifiers_as_strings(dialect: str) -> None:
+    """The case of the digits matters to a topic, and not to a queue; zeros match every message in IBM's dialects."""
+    topic, message = Topic(dialect), {"JMSMessageID": f"ID:{'ab' * 24}"}
+    texts = {
+        name: f"JMSMessageID = 'ID:{digits * 24}'"
+        for name, digits in (("lower", "ab"), ("upper", "AB"), ("zeros", "00"))
+    }
+    for name, text in texts.items():
+        topic.subscribe(name, text)
+    queue = Queue(dialect)
+    queue.put(message)
+    is_ibm = dialect != "JMS"
+
+    assert topic.publish(message) == ("lower", *["zeros"] * is_ibm)
+    assert {name: queue.count(text) for name, text in texts.items()} == {"lower": 1, "upper": 1, "zeros": int(is_ibm)}
+
+
 NAMES = {
     False: [
         *("a b", "1z", "a:c", "..x", "x.", "", "or", "usr.Is", "usr.Root", "JMSColor", "Body", "Root.MQMD.Nothing"),

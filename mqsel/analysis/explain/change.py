@@ -44,7 +44,7 @@ from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.logic.solver.domains import ANY_PROPERTY, meet, only, some_values
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
-from mqsel.values import Float32, Truth
+from mqsel.values import CLASS_NAMES, Float32, Truth
 
 _KEPT = 8  # ways of a condition that are kept
 _JOINED = 20_000  # ways that are joined for one selector: of the operands of a long one fewer are kept
@@ -310,17 +310,21 @@ class _Search:
             need = _Need(Leaf(self.subjects[name], NOTHING._replace(strings=Texts(points, frozenset(), True))))
         if not need.tests and need.formula is not ALWAYS:
             phrase, examples = _phrase(need.sets, value, current)
-            if all(self.fits(values, name, one) for one in examples if need.takes(one) or type(one) is not str):
+            is_true = all(self.fits(values, name, one) for one in examples if need.takes(one) or type(one) is not str)
+            if is_true and phrase != in_words(current):
                 return f"{name} were {phrase} (is {in_words(current, beside=value)})"
-        if isinstance(value, float):
-            simpler = [*map(int, [value] * value.is_integer()), float(value)]
-            value = next((one for one in simpler if self.fits(values, name, one)), value)
-        if _is_number(value) and _is_number(current) and isinstance(value, int) is not isinstance(current, int):
-            return f"{name} were {_typed(value)} (it is {_typed(current)})"
-        if isinstance(value, float):
-            phrase = _typed(value) if isinstance(value, Float32) else repr(value)
+        if _is_number(value):
+            simpler = [int(value)] if isinstance(value, int) or value.is_integer() else []
+            value = next((one for one in [*simpler, float(value)] if self.fits(values, name, one)), value)
+        if _is_number(value) and _is_number(current):
+            is_kind = isinstance(value, int) is not isinstance(current, int)
+            if is_kind or _number(value) == _number(current):
+                pair = [_typed(one, is_kind=is_kind) for one in (value, current)]
+                return f"{name} were {pair[0]} (it is {pair[1]})"
+        if type(value) in (int, float) or not _is_number(value):
+            phrase = repr(value) if isinstance(value, float) else _whole(value)
         else:
-            phrase = _whole(value)
+            phrase = _typed(value)
         return f"{name} were {phrase} (is {in_words(current, beside=value)})"
 
     def fits(self, rest: dict[str, Any], name: str, value: object) -> bool:
@@ -434,11 +438,15 @@ def _whole(value: object) -> str:
     return f'the bytes "0x{value.hex().upper()}"' if isinstance(value, bytes) else in_words(value)
 
 
-def _typed(value: Any) -> str:
-    """Write a number with its type, if the type decides."""
-    if isinstance(value, Float32):
-        return f"the float32 {float(value)!r}"
-    return f"the float {value!r}" if isinstance(value, float) else f"the integer {int(value)}"
+def _typed(value: Any, *, is_kind: bool = False) -> str:
+    """Write a number with its type, if the type decides.
+
+    Args:
+        is_kind: whether it suffices to tell integers from floats.
+    """
+    name = CLASS_NAMES[type(value)]
+    kind = {"int64": "integer", "float64": "float"}.get(name, name) if is_kind else name
+    return f"the {kind} {float(value)!r}" if isinstance(value, float) else f"the {kind} {int(value)}"
 
 
 def _number(value: Any) -> str:
