@@ -16,7 +16,7 @@ from conftest import ROOT, VECTORS_ROOT, json_lines
 import mqsel
 
 PACKAGE = Path(mqsel.__file__).parent
-DOCUMENTS = [path for path in (ROOT / "README.md", *sorted(PACKAGE.rglob("README.md"))) if path.exists()]
+DOCUMENTS = [path for path in (ROOT / "README.md", *sorted(PACKAGE.rglob("*.md"))) if path.exists()]
 NAMES = [path.relative_to(path.parents[len(path.parts) - len(ROOT.parts) - 1]).as_posix() for path in DOCUMENTS]
 TUTORIALS = sorted((ROOT / ".github" / "site" / "pages" / "tutorials").glob("*.md"))
 # What a tutorial needs beside the package; of Spark the fixture tells.

@@ -35,7 +35,7 @@ TAKEN = (
     "bench/*.md",
     "bench/*.svg",
     "mqsel/cli/*.json",
-    "mqsel/**/README.md",
+    "mqsel/**/*.md",
     ".github/*.md",
     ".github/*.png",
     ".github/*.svg",
@@ -109,7 +109,7 @@ def _commands() -> Iterator[str]:
 def _rules() -> Iterator[str]:
     """Yield each rule of lint, as it stands in its row and in SARIF."""
     yield "# Rules of lint\n\nWhat `mqsel lint` finds, and `mqsel lint --explain RULE` explains."
-    yield "What edits, contracts and comments do stands in [the manual](../../../../mqsel/analysis/README.md#1-lint)."
+    yield "What edits, contracts and comments do stands in [the manual](../../../../mqsel/analysis/RULES.md)."
     for rule in RULES:
         shown = described(rule)
         text, *rows = shown["help"]["text"].split("\n")
