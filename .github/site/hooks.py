@@ -151,7 +151,7 @@ def _raised() -> dict[errors.MQRC, str]:
     """Return the text of an error for reason codes: of the first vector that has each."""
     texts: dict[errors.MQRC, str] = {}
     for path in sorted((ROOT / "tests" / "vectors").rglob("*.jsonl")):
-        for vector in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        for vector in map(json.loads, path.open(encoding="utf-8")):
             error = vector.get("error")
             if not isinstance(error, dict) or "reason" not in error:
                 continue
