@@ -1,4 +1,4 @@
-"""The verdicts of migration of the selectors that people wrote, as the README of analysis has them, and their time.
+"""The verdicts of migration of the selectors that people wrote, as bench/MIGRATION.md has them, and their time.
 
     python bench/migrate.py SELECTORS.jsonl [SOURCE…]
     python bench/migrate.py SELECTORS.jsonl 10000

@@ -180,7 +180,7 @@ def _commands() -> Iterator[str]:
 def _rules() -> Iterator[str]:
     """Yield each rule of lint, as it stands in its row and in SARIF."""
     yield "# Rules of lint\n\nWhat `mqsel lint` finds, and `mqsel lint --explain RULE` explains."
-    yield "What edits, contracts and comments do stands in [the manual](../../../../mqsel/analysis/README.md#1-lint)."
+    yield "What edits, contracts and comments do stands in [the manual](../../../../mqsel/analysis/RULES.md)."
     for rule in RULES:
         shown = described(rule)
         text, *rows = shown["help"]["text"].split("\n")
@@ -222,7 +222,7 @@ def _raised() -> dict[errors.MQRC, str]:
     """Return the text of an error for reason codes: of the first vector that has each."""
     texts: dict[errors.MQRC, str] = {}
     for path in sorted((ROOT / "tests" / "vectors").rglob("*.jsonl")):
-        for vector in map(json.loads, path.read_text(encoding="utf-8").strip().split("\n")):
+        for vector in map(json.loads, path.open(encoding="utf-8")):
             error = vector.get("error")
             if not isinstance(error, dict) or "reason" not in error:
                 continue

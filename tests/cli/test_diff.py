@@ -238,8 +238,9 @@ def test_functions_are_found():
 
 
 def test_the_manual(run, monkeypatch):
-    """The commands of the manual print what it shows."""
-    manual = (Path(mqsel.__file__).parent / "analysis" / "README.md").read_text(encoding="utf-8")
+    """The commands of the manual print the output that the manual shows."""
+    pages = sorted((Path(mqsel.__file__).parent / "analysis").glob("*.md"))
+    manual = "".join(page.read_text(encoding="utf-8") for page in pages)
     if not (ROOT / "bench").exists():
         pytest.skip("the sample files do not stand beside the tests")
     monkeypatch.chdir(ROOT)

@@ -18,9 +18,9 @@ ANSWERS = {
     "nobody get": "nobody gets 1 of them",
     "of a destination": "nobody selects",
     "Could any message": "both     {",
-    "called there": "AMQPriority > 4",
+    "header called": "AMQPriority > 4",
     "valid selector": "color",
-    "a text or a number": "weight is a string in",
+    "a string or as a number": "weight is a string in",
     "lack the property": "missing-excluded",
     "the same on the other": "because of text_numbers",
 }
