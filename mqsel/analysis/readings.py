@@ -120,17 +120,22 @@ def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect, budg
     return tuple(found)
 
 
-def peculiar(text: str, message: Mapping[str, Any], dialect: Dialect, truth: Truth) -> str:
+def peculiar(text: str, message: Mapping[str, Any], dialect: Dialect, truth: Truth, budget: Budget) -> str:
     """Return the choice by which a test is not what it is in JMS for a message, in words; empty if none alone does it.
 
     Args:
         text: of the test, which alone may be read as something else than in its selector.
         truth: what it is in its selector.
+        budget: pays for the tries; if it is used up, nothing is said.
     """
-    dialect = dialect.replace(max_length=None, constant_false="accept", rest="error")
-    names = sorted(_differing(dialect, JMS), key=lambda name: name not in _BEFORE_A_TEST)
-    for name in names if outcome(text, message, dialect) is truth else ():
-        if outcome(text, message, _with(dialect, JMS, (name,))) not in (truth, REFUSED, UNDOCUMENTED):
+    dialect, jms = [one.replace(max_length=None, constant_false="accept", rest="error") for one in (dialect, JMS)]
+    if outcome(text, message, jms) is truth or outcome(text, message, dialect) is not truth:
+        return ""
+    for name in sorted(_differing(dialect, jms), key=lambda name: name not in _BEFORE_A_TEST):
+        budget.count(_OF_COMPILING + len(text))
+        if budget.left < 0:
+            break
+        if outcome(text, message, _with(dialect, jms, (name,))) not in (truth, REFUSED, UNDOCUMENTED):
             return in_this_dialect(name, getattr(dialect, name))
     return ""
 

@@ -20,7 +20,7 @@ from mqsel.analysis.explain import message_code
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
 from mqsel.errors import ArgumentError, SelectorError, Span, in_one_line, is_a, quoted, type_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
-from mqsel.language.nodes import And, Identifier, Node
+from mqsel.language.nodes import And, Computed, Identifier, Node
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.language.wordings import NOT_MODELLED
@@ -349,7 +349,8 @@ def satisfied(one: Known, contract: Contract | None = None, budget: Budget | Non
 # ---- dialects --------------------------------------------------------------------------------------------------------
 
 _Truths = tuple[Truth | str, Truth | str]
-_OF_TRIES = 60_000  # steps for small messages
+OF_TRIES = 60_000  # steps for small messages
+_OF_COMPUTED = 2  # steps for a test that is computed in Python
 _TESTED = 4  # leaves and properties that two machines evaluate in one step
 _VALUES = 12  # of one property, and those of each kind
 _LEAVES = 2_000  # parts of formulas that are looked at for values
@@ -435,7 +436,7 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str, *,
         parts = readings(text, {}, *dialects, budget) if is_one else ()
         return Difference(errors=(errors[0], errors[1]), readings=parts, is_proved=not is_one)
     a, b = read
-    message, tries = _tried(a, b, contract, budget.share(_OF_TRIES))
+    message, tries = _tried(a, b, contract, budget.share(OF_TRIES))
     reason = ""
     if message is None or not _is_selected_by_one((a.truth(message), b.truth(message))):
         pairs = (a.normal.true, b.others), (b.normal.true, a.others)
@@ -478,9 +479,7 @@ def _tried(a: Known, b: Known, contract: Contract | None, budget: Budget) -> tup
         if least is None:
             return None, 0
         messages = filter(allows, ({**least, **one} for one in messages))
-    of_try = 2 + sum(len(one.names) + len(leaves(one.normal.true)) for one in (a, b)) // _TESTED
-    for tries, message in enumerate(itertools.islice(messages, max(budget.left, 0) // of_try), 1):
-        budget.count(of_try)
+    for tries, message in enumerate(messages, 1):
         truths = a.truth(message), b.truth(message)
         if truths[0] != truths[1]:
             if _is_selected_by_one(truths):
@@ -518,12 +517,19 @@ def small_messages(names: Iterable[Sequence[str]], normals: Iterable[Normal], bu
     Args:
         names: that each selector reads.
         normals: the normal form of each.
-        budget: pays for the search of texts that patterns match.
+        budget: pays for the search of texts that patterns match, and for the truths of each message.
     """
+    names, normals = [*names], [*normals]
+    every = [one for read in normals for one in leaves(read.true)]
+    computed = [one for one in every if type(one[0]) is Computed]
+    of_try = 2 + (sum(map(len, names)) + len(every)) // _TESTED + _OF_COMPUTED * len(computed)
     values = _values(dict.fromkeys(itertools.chain.from_iterable(names)), normals, budget)
     for count in range(min(len(values), _PROPERTIES) + 1):
         for few in itertools.combinations(values, count):
             for chosen in itertools.product(*[values[name] for name in few]):
+                if budget.left < of_try:
+                    return
+                budget.count(of_try)
                 yield dict(zip(few, chosen, strict=True))
 
 

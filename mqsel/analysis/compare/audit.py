@@ -286,10 +286,11 @@ def _at_end(entry: _Entry, message: Message, end: int) -> Message:
     """Move whole numbers as far towards *end* as the selector takes them, one after the other."""
     moved = dict(message)
     of_search = _HALVED * steps_of_check([entry.known.normal.true])
+    budget = entry.proofs.share(entry.proofs.left // _OF_ENDS)
     for name, value in message.items():
-        if type(value) is not int or entry.proofs.left < of_search:
+        if type(value) is not int or budget.left < of_search:
             continue
-        entry.proofs.count(of_search)
+        budget.count(of_search)
         inside, beyond = value, end
         if entry.matches({**moved, name: end}):
             inside = end
@@ -303,6 +304,7 @@ def _at_end(entry: _Entry, message: Message, end: int) -> Message:
     return moved
 
 
+_OF_ENDS = 16  # of the steps for proofs, the part that may be spent on one end of the numbers of a message
 _HALVED = 65  # times that an interval of whole numbers is halved at most
 _INT64 = -(1 << 63), (1 << 63) - 1
 

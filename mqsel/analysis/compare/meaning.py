@@ -7,13 +7,12 @@ something else are a formula beside them, and a proof shows that there are none.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mqsel.analysis.compare import small_messages
+from mqsel.analysis.compare import OF_TRIES, small_messages
 from mqsel.analysis.compare.canonical import names_of
 from mqsel.analysis.compare.contract import PRESENT, Contract, Property, header_of
 from mqsel.analysis.compare.doubles import in_doubles
@@ -65,7 +64,6 @@ _OF_NAME = 40  # steps for a property of a proof: what it can be, and what is sa
 RULES = "jms"  # how a canonical message spells its properties
 # Headers that every message has, each with its default: Jakarta Messaging 3.1, §3.4.2 and §3.4.10.
 _USUAL = {"JMSPriority": Int32(4), "JMSDeliveryMode": "PERSISTENT"}
-MAX_TRIES = 500  # messages, where formulas do not decide
 _TYPES = {kind: tuple([row.name for row in TYPES if KINDS.get(row.kind) == kind]) for kind in KINDS.values()}
 ONE_LINE = "text of one line"
 DOUBLE = "finite double"
@@ -462,7 +460,7 @@ def tried(a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None, budget: 
     """Try small messages, where formulas do not find one."""
     names = tuple(dict.fromkeys([*a.names, *b.names]))
     _, allows = _messages(names, kinds, given, divides=False, has_bytes=a.has_bytes or b.has_bytes)
-    for message in itertools.islice(small_messages((a.names, b.names), (a.normal, b.normal), budget), MAX_TRIES):
+    for message in small_messages((a.names, b.names), (a.normal, b.normal), budget.share(OF_TRIES)):
         full = {**{name: _USUAL[name] for name in names if name in _USUAL}, **message}
         if (a.truth(full) is Truth.TRUE) is not (b.truth(full) is Truth.TRUE) and allows(full):
             return full

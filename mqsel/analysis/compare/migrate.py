@@ -54,14 +54,18 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.selector import as_text, read_selector
 from mqsel.logic.solver import Message, Witness
-from mqsel.logic.solver.budget import Budget, UndecidedError
+from mqsel.logic.solver.budget import STEPS, Budget, UndecidedError
 from mqsel.notebook import code, page, table
 from mqsel.values import Truth
 
 VERDICTS = ("same", "translated", "differs", "refused", "not decided")
 _LESS = ((ONE_LINE, "string"), (DOUBLE, "number"))  # of each kind what is less to assume
-_OF_CHARACTER = 2  # steps to write and read a whole selector
+_OF_CHARACTER = 4  # steps to write and read a whole selector
 _OF_TEST = 40  # steps for a test whose candidate is remembered
+_OF_CANDIDATE = 50  # steps to write and read a candidate for a test
+_OF_NODE = 8  # and for each of its nodes
+_OF_CHOICE = STEPS // 2  # steps to choose a candidate
+_OF_PROOFS = 3 * STEPS // 4  # steps for all proofs; the rest is for the search of a difference
 MAX_UNDECIDED = 6  # candidates for one test that are neither proved nor refuted
 
 
@@ -148,19 +152,21 @@ def _chosen(
 
     Returns: the first that is proved, without what is assumed if possible, None if none is; and the steps it took.
     """
-    budget = Budget()
+    budget = Budget(_OF_CHOICE)
+    of_candidate = _OF_CANDIDATE + _OF_NODE * len(walk(test))
     # Where arithmetic on NULL is ERR, the selector is guarded against that as a whole.
     own = part_of(test, source.replace(null_arithmetic="unknown"))
     for assumed in dict.fromkeys([(), kinds]):
         undecided = 0
         for candidate in candidates(test):
+            budget.count(of_candidate)
             if any(isinstance(named_in(candidate, target), Refused) for target in targets):
                 continue
             found = _part_difference(own, candidate, targets, assumed, given, is_negated, budget)
             if found.is_none:
                 return candidate, budget.steps - budget.left
             undecided += found.message is None
-            if undecided > MAX_UNDECIDED:
+            if undecided > MAX_UNDECIDED or budget.left < 0:
                 break
     return None, budget.steps - budget.left
 
@@ -253,11 +259,12 @@ class _Migration:
         self.source = source
         self.targets = targets
         self.given = given
-        self.budget = Budget()
+        whole = Budget()
+        self.budget, self.rest = whole.share(_OF_PROOFS), whole.share(STEPS - _OF_PROOFS)
         self.selector = read_selector(text, source)
         self.root = self.selector.node
         self.refusals: list[Refused] = []  # why targets refuse texts
-        self.tried: list[tuple[str, list[Node]]] = []  # texts that the targets accept, with their canonical trees
+        self.trees: dict[str, list[Node]] = {}  # canonical trees of texts in the targets; none where one refuses it
 
     def result(self) -> Migrated:
         root = canonical(self.selector)
@@ -275,8 +282,10 @@ class _Migration:
         for assumed in dict.fromkeys(possible_kinds(one, self.given, self.budget) for one in wanted):
             for verdict, text in self.texts(assumed):
                 trees = self.read(text)
-                if trees is not None and self.is_proved(trees, assumed):
+                if trees and self.is_proved(trees, assumed):
                     return Migrated(verdict, text, self.needed(trees, assumed))
+                if self.budget.left < 0:
+                    return self.unproved(kinds)
         return self.unproved(kinds)
 
     def refused(self, reason: str, advice: str) -> Migrated:
@@ -288,7 +297,7 @@ class _Migration:
         if is_never and not core_of(source).is_documented:  # without an answer it is not FALSE
             strange = Meaning(today.selector.text, source).strange
             is_never = search(given, (today,), (strange,), lambda _: True, self.budget.share()).is_none
-        if is_never and self.read("FALSE") is not None:
+        if is_never and self.read("FALSE"):
             return Migrated("translated", "FALSE", reason="it selects no message today: is it what was meant?")
         return Migrated("refused", reason=reason, advice=advice)
 
@@ -336,8 +345,15 @@ class _Migration:
                 end = was.node.span[1]
         return "".join([*pieces, self.text[end:]])
 
-    def read(self, text: str) -> list[Node] | None:
-        """Return the canonical trees of a text in the targets; None where one refuses it."""
+    def read(self, text: str) -> list[Node]:
+        """Return the canonical trees of a text in the targets; none where one refuses it."""
+        if text not in self.trees:
+            self.budget.count(_OF_CHARACTER * len(text) * len(self.targets))
+            self.trees[text] = self.read_anew(text)
+        return self.trees[text]
+
+    def read_anew(self, text: str) -> list[Node]:
+        """Return what `read` remembers."""
         trees = []
         for target in self.targets:
             try:
@@ -346,9 +362,8 @@ class _Migration:
                 tree = Refused(error.message, _advice(self.root, error))
             if isinstance(tree, Refused):
                 self.refusals.append(tree)
-                return None
+                return []
             trees.append(tree)
-        self.tried.append((text, trees))
         return trees
 
     def is_proved(self, trees: Sequence[Node], kinds: Kinds) -> bool:
@@ -400,9 +415,9 @@ class _Migration:
         return kinds
 
     def unproved(self, kinds: Kinds) -> Migrated:
-        if not self.tried:
+        text, trees = next(((text, trees) for text, trees in self.trees.items() if trees), ("", []))
+        if not text:
             return self.refused(*self.refusals[-1])
-        text, trees = self.tried[0]
         reason = ""
         own = meaning(unparse(self.root, self.source), self.source)
         for assumed in dict.fromkeys([kinds, ()]):
@@ -410,14 +425,14 @@ class _Migration:
                 other = meaning(unparse(tree, target), target)
                 if isinstance(own, SelectorError) or isinstance(other, SelectorError):
                     continue
-                found = difference_of(own, other, assumed, self.given, self.budget)
+                found = difference_of(own, other, assumed, self.given, self.rest)
                 reason = reason or found.reason
                 message = (
-                    tried(own, other, assumed, self.given, self.budget) if found.message is None else found.message
+                    tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
                 )
                 if message is not None:
                     truths = own.truth(message), other.truth(message)
-                    because = readings(own.text, message, self.source, target, self.budget)
+                    because = readings(own.text, message, self.source, target, self.rest)
                     return Migrated("differs", message=message, truths=truths, readings=because, tried=text)
         return Migrated("not decided", reason=reason, tried=text)
 

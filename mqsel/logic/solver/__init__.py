@@ -82,6 +82,7 @@ def find(formulas: Iterable[Formula], check: Check, budget: Budget, *, like: Seq
     if any(one is NEVER for one in wanted):
         return Witness(None)
     of_check = steps_of_check(wanted)
+    budget.count(2 * of_check)  # to look at all leaves
 
     def passes(message: Message) -> bool:
         budget.spend(of_check)
@@ -240,15 +241,14 @@ class _Solver:
     def add(self, branch: _Case, formulas: Iterable[Formula]) -> bool:
         """Add formulas that must hold to a branch; False if they cannot."""
         stack = [*formulas][::-1]
+        changed: dict[_Key, None] = {}  # whether a set is empty may take long: it is asked once
         while stack:
             one = stack.pop()
             self.budget.spend(OF_LEAF)
             if isinstance(one, Leaf):
                 key, domain = self.domain(branch, one)
-                met = self.meet(domain, one.values)
-                if is_empty(met, self.budget):
-                    return False
-                branch.domains[key] = met
+                branch.domains[key] = self.meet(domain, one.values)
+                changed[key] = None
             elif isinstance(one, Relation):
                 pair, outcomes = self.pair(one)
                 outcomes &= branch.relations.get(pair, ~Compared(0))
@@ -259,7 +259,7 @@ class _Solver:
                 stack += reversed(one.parts)
             else:
                 branch.clauses.append(one.parts)
-        return True
+        return not any(is_empty(branch.domains[key], self.budget) for key in changed)
 
     def meet(self, domain: Domain, values: Values) -> Domain:
         if domain.strings.points and values.strings.patterns:

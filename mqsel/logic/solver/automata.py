@@ -20,6 +20,8 @@ OF_STRING = 100_000  # steps of the search for one string: a quarter of a second
 _OF_STATE = 2  # steps for a state of a product, and one more for each automaton of it
 _LOOKED_AT = 64  # listed strings, and patterns, that are looked at in one step
 
+_OF_SCAN = 100_000  # steps to compare one text with all patterns
+_SCANNED = 32  # characters of a text that a pattern is compared with in one step
 _SHORT = 30  # characters of patterns of which the shortest text is found
 _FEW = 20  # patterns that are left out
 # Stand where a pattern takes any character: the first that nothing else asks for.
@@ -208,7 +210,9 @@ def _find_string(strings: Strings, budget: Budget) -> str | UndecidedError | Non
         for between in (middles, middles[::-1]):
             characters = itertools.chain(front, *between, back[::-1])
             text = "".join([LETTERS[0] if one is None else one for one in characters])
-            if is_string_in(text, strings):
+            of_scan = len(text) * (len(strings.likes) + len(strings.unlikes)) // _SCANNED
+            budget.count(of_scan)
+            if of_scan <= _OF_SCAN and is_string_in(text, strings):
                 return text
     groups = [[_automaton(one) for one in likes.patterns] for likes in strings.likes]
     if len(strings.unlikes) > _FEW:  # a text that is found without looking at them is often none of theirs

@@ -28,7 +28,7 @@ from mqsel.values import Float32
 
 _DEPTH = 400  # properties of one part
 _FEW = 20  # patterns of one property
-_OF_LEAF = 2  # steps for a leaf that is looked at
+_OF_LEAF = 6  # steps for a leaf that is looked at
 _TESTED = 4  # properties of a message that the matchers read in one step
 
 
