@@ -24,6 +24,7 @@ PAGES = ROOT / ".github" / "site" / "pages"
 FOLLOWED = [*DOCUMENTS[:1], *sorted(PAGES.glob("*.md")), *sorted(PAGES.glob("tutorials/*.md"))]
 # The library that a document needs beside the package; the fixture skips what needs Spark.
 EXTRAS = {"linter-in-ci": "tree_sitter_java", "lake-on-spark": "pyarrow", "recipes": "upath"}
+TAGLINE = "which messages a selector matches, and why it doesn't match the others"
 LONG = ("lake-on-spark", "many-subscriptions")
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"\n]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -127,6 +128,16 @@ def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, requ
         elif language == "console":
             for command, shown in COMMAND.findall(body):
                 assert without_times(printed(command, tmp_path)) == without_times(shown), command
+
+
+def test_tagline_is_one() -> None:
+    """README, the package, the command line, the site and the metadata say in the same words what mqsel does."""
+    command = printed("mqsel --help", ROOT)
+    texts = [mqsel.__doc__ or "", " ".join(command.split())]
+    sources = [ROOT / "README.md", ROOT / "pyproject.toml", ROOT / ".github" / "site" / "mkdocs.yml"]
+    texts += [source.read_text(encoding="utf-8") for source in sources if source.exists()]
+
+    assert [text for text in texts if TAGLINE not in text] == []
 
 
 def test_troubleshooting_quotes_what_people_see() -> None:
