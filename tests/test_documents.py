@@ -1,4 +1,7 @@
-"""The documents: what they show runs and prints what they say, and what is cited can be opened."""
+"""The documents: their commands and sessions print what the pages show, and each citation can be opened.
+
+`python tests/test_documents.py PAGE…` writes the outputs of today into the console blocks of pages.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import picture
@@ -14,6 +18,7 @@ import pytest
 from conftest import ROOT, VECTORS_ROOT, json_lines
 
 import mqsel
+from mqsel.cli import _parser
 from mqsel.language.dialects import PRESETS, PRODUCTS
 
 PACKAGE = Path(mqsel.__file__).parent
@@ -70,6 +75,29 @@ def without_times(text: str) -> str:
     return re.sub(r"\d+\.\d\d s$", "… s", text, flags=re.MULTILINE)
 
 
+def followed(page: Path) -> str:
+    """Follow a page in the current folder, and return the page with the outputs of today; only times are kept."""
+    text, names = page.read_text(encoding="utf-8"), dict[str, object]()
+    Path("bench").symlink_to(ROOT / "bench")
+
+    def output(command: re.Match[str]) -> str:
+        today = printed(command[1], Path.cwd())
+        return command[0] if without_times(today) == without_times(command[2]) else f"$ {command[1]}\n{today}"
+
+    def run(block: re.Match[str]) -> str:
+        language, file, body = block.groups()
+        if file:
+            Path(file).parent.mkdir(parents=True, exist_ok=True)
+            Path(file).write_text(body, encoding="utf-8")
+        elif language == "python":
+            assert session(page, text.count("\n", 0, block.start()) + 1, body, names) == ""
+        elif language == "console":
+            return f"```console\n{COMMAND.sub(output, body)}```"
+        return block[0]
+
+    return BLOCK.sub(run, text)
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
 def test_sessions(document: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each block of Python prints what stands in it; a document is one session from top to bottom."""
@@ -118,24 +146,13 @@ def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, requ
     if "pyspark" in text:
         request.getfixturevalue("spark")
     monkeypatch.chdir(tmp_path)
-    Path("bench").symlink_to(ROOT / "bench")
-    names: dict[str, object] = {}
-    for block in BLOCK.finditer(text):
-        language, file, body = block.groups()
-        if file:
-            Path(file).parent.mkdir(parents=True, exist_ok=True)
-            Path(file).write_text(body, encoding="utf-8")
-        elif language == "python":
-            assert session(page, text.count("\n", 0, block.start()) + 1, body, names) == ""
-        elif language == "console":
-            for command, shown in COMMAND.findall(body):
-                assert without_times(printed(command, tmp_path)) == without_times(shown), command
+
+    assert followed(page) == text
 
 
 def test_tagline_is_one() -> None:
     """README, the package, the command line, the site and the metadata say in the same words what mqsel does."""
-    command = printed("mqsel --help", ROOT)
-    texts = [mqsel.__doc__ or "", " ".join(command.split())]
+    texts = [mqsel.__doc__ or "", _parser([])[0].description or ""]
     sources = [ROOT / "README.md", ROOT / "pyproject.toml", PAGES.parent / "mkdocs.yml"]
     texts += [source.read_text(encoding="utf-8") for source in sources if source.exists()]
 
@@ -261,3 +278,10 @@ def test_picture_is_fresh() -> None:
     if not picture.PICTURE.exists():
         pytest.skip("no picture beside the tests")
     assert picture.drawn() == picture.PICTURE.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for written in map(Path.resolve, map(Path, sys.argv[1:])):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            written.write_text(followed(written), encoding="utf-8")
