@@ -281,7 +281,7 @@ def test_picture_is_fresh() -> None:
 
 
 if __name__ == "__main__":
-    for written in map(Path.resolve, map(Path, sys.argv[1:])):
+    for written in [Path(name).resolve() for name in sys.argv[1:]]:
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             written.write_text(followed(written), encoding="utf-8")
