@@ -1,4 +1,7 @@
-"""The documents: what they show runs and prints what they say, and what is cited can be opened."""
+"""The documents: their commands and sessions print what the pages show, and each citation can be opened.
+
+`python tests/test_documents.py PAGE…` writes the outputs of today into the console blocks of pages.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import picture
@@ -14,6 +18,7 @@ import pytest
 from conftest import ROOT, VECTORS_ROOT, json_lines
 
 import mqsel
+from mqsel.cli import _parser
 from mqsel.language.dialects import PRESETS, PRODUCTS
 
 PACKAGE = Path(mqsel.__file__).parent
@@ -24,6 +29,7 @@ PAGES = ROOT / ".github" / "site" / "pages"
 FOLLOWED = [*DOCUMENTS[:1], *sorted(PAGES.glob("*.md")), *sorted(PAGES.glob("tutorials/*.md"))]
 # The library that a document needs beside the package; the fixture skips what needs Spark.
 EXTRAS = {"linter-in-ci": "tree_sitter_java", "lake-on-spark": "pyarrow", "recipes": "upath"}
+TAGLINE = "which messages a selector matches, and why it doesn't match the others"
 LONG = ("lake-on-spark", "many-subscriptions")
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"\n]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -69,6 +75,29 @@ def without_times(text: str) -> str:
     return re.sub(r"\d+\.\d\d s$", "… s", text, flags=re.MULTILINE)
 
 
+def followed(page: Path) -> str:
+    """Follow a page in the current folder, and return the page with the outputs of today; only times are kept."""
+    text, names = page.read_text(encoding="utf-8"), dict[str, object]()
+    Path("bench").symlink_to(ROOT / "bench")
+
+    def output(command: re.Match[str]) -> str:
+        today = printed(command[1], Path.cwd())
+        return command[0] if without_times(today) == without_times(command[2]) else f"$ {command[1]}\n{today}"
+
+    def run(block: re.Match[str]) -> str:
+        language, file, body = block.groups()
+        if file:
+            Path(file).parent.mkdir(parents=True, exist_ok=True)
+            Path(file).write_text(body, encoding="utf-8")
+        elif language == "python":
+            assert session(page, text.count("\n", 0, block.start()) + 1, body, names) == ""
+        elif language == "console":
+            return f"```console\n{COMMAND.sub(output, body)}```"
+        return block[0]
+
+    return BLOCK.sub(run, text)
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
 def test_sessions(document: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each block of Python prints what stands in it; a document is one session from top to bottom."""
@@ -112,21 +141,22 @@ def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, requ
     """
     pytest.importorskip(EXTRAS.get(page.stem, "mqsel"))
     text = page.read_text(encoding="utf-8")
+    if "bench/" in text and not (ROOT / "bench").exists():
+        pytest.skip("the sample files do not stand beside the tests")
     if "pyspark" in text:
         request.getfixturevalue("spark")
     monkeypatch.chdir(tmp_path)
-    Path("bench").symlink_to(ROOT / "bench")
-    names: dict[str, object] = {}
-    for block in BLOCK.finditer(text):
-        language, file, body = block.groups()
-        if file:
-            Path(file).parent.mkdir(parents=True, exist_ok=True)
-            Path(file).write_text(body, encoding="utf-8")
-        elif language == "python":
-            assert session(page, text.count("\n", 0, block.start()) + 1, body, names) == ""
-        elif language == "console":
-            for command, shown in COMMAND.findall(body):
-                assert without_times(printed(command, tmp_path)) == without_times(shown), command
+
+    assert followed(page) == text
+
+
+def test_tagline_is_one() -> None:
+    """README, the package, the command line, the site and the metadata say in the same words what mqsel does."""
+    texts = [mqsel.__doc__ or "", _parser([])[0].description or ""]
+    sources = [ROOT / "README.md", ROOT / "pyproject.toml", PAGES.parent / "mkdocs.yml"]
+    texts += [source.read_text(encoding="utf-8") for source in sources if source.exists()]
+
+    assert [text for text in texts if TAGLINE not in text] == []
 
 
 def test_troubleshooting_quotes_what_people_see() -> None:
@@ -250,3 +280,10 @@ def test_picture_is_fresh() -> None:
     if not picture.PICTURE.exists():
         pytest.skip("no picture beside the tests")
     assert picture.drawn() == picture.PICTURE.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for written in [Path(name).resolve() for name in sys.argv[1:]]:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            written.write_text(followed(written), encoding="utf-8")
