@@ -733,7 +733,7 @@ cdef class MessageReader:
     # ---- what the set does with it
 
     def held(self) -> list:
-        """List the keys, the texts and the dialects of all selectors, in order; a dialect is None if it is the set's."""
+        """List the keys, the texts and the own dialects of all selectors, in order; a dialect of None is the set's."""
         lock = self.begin_turn()
         try:
             return [(key, self.texts[place], self.own.get(place)) for key, place in self.places().items()]
