@@ -32,7 +32,7 @@ from mqsel.machine._stream import Selection
 from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
-from mqsel.machine.origin import selector_of
+from mqsel.machine.origin import read_matched, selector_of
 from mqsel.machine.program import Program
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.values import Truth
@@ -296,7 +296,8 @@ class Matcher(Machine):
         """Report what every part of the selector was for *message*, and why."""
         from mqsel.analysis.explain import explain  # noqa: PLC0415 (a tenth of the time that importing mqsel takes)
 
-        return explain(selector_of(self.program), self.read(message), _names_of(message))
+        values = read_matched(self, self.matches, message)
+        return explain(selector_of(self.program), values, _names_of(message))
 
     def why(
         self,

@@ -41,8 +41,8 @@ INSIDE = {
     " settle parser selector layout optimizer parameters",
     "logic": "intervals sets formulas needs normal solver.budget solver.automata solver.domains solver.boxes"
     " solver.trials solver solver.__init__ solver.cells",
-    "machine": "opcodes _opcodes wordings schema _values _verifier program compiler origin _image _operators"
-    " _sources _vm _stream sections",
+    "machine": "opcodes _opcodes wordings schema _values _verifier program compiler _image _operators"
+    " _sources _vm origin _stream sections",
     "columns": "wordings lookup frames _arrow _sets _columns _kernel _formulas _answers declared __init__",
     "index": "computed _segment _memtable _postings _candidates _index _reader __init__",
     "sets": "receiving file choice reading set __init__",

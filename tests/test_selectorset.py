@@ -211,12 +211,15 @@ def test_spellings() -> None:
     assert selectors.properties == ("x",)
 
 
-def test_a_property_that_any_selector_reads_may_be_at_fault() -> None:
-    """A set reads all properties that its selectors read; a Matcher may not come to one."""
-    text = "a = 1 OR b = 2"
-    assert mqsel.compile(text, dialect=JMS).matches({"a": 1, "b": object()})
+def test_a_value_that_no_selector_comes_to() -> None:
+    """A value that no property can have is an error if a selector comes to the value; without texts, in any case."""
+    text, message = "a = 1 OR b = 2", {"a": 1, "b": object()}
+    assert SelectorSet({1: text}, dialect=JMS).match(message) == [1]
     with pytest.raises(PropertyTypeError, match="property 'b' is a Python object") as caught:
-        SelectorSet({1: text}, dialect=JMS).match({"a": 1, "b": object()})
+        SelectorSet({1: text, 2: "b = 2"}, dialect=JMS).match(message)
+    assert caught.value.name == "b"
+    with pytest.raises(PropertyTypeError, match="property 'b' is a Python object") as caught:
+        SelectorSet({1: text}, dialect=JMS, keep_text=False).match(message)
     assert caught.value.name == "b"
 
 

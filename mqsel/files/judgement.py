@@ -13,6 +13,7 @@ from mqsel.files.framings import FORMATS
 from mqsel.files.inspection import FoundMessage
 from mqsel.files.run.work import in_json_words, reader
 from mqsel.language.selector import read_selector
+from mqsel.machine.origin import read_matched
 from mqsel.matcher import Matcher
 
 
@@ -65,7 +66,8 @@ def judged(matcher: Matcher, found: FoundMessage, types: Mapping[str, str]) -> J
     if answer is not None:
         message = formats.properties(found.data, matcher.properties)
     try:
-        explanation = explain(read_selector(matcher.selector, matcher.dialect), matcher.read(message), names)
+        values = read_matched(matcher, matcher.matches, message)
+        explanation = explain(read_selector(matcher.selector, matcher.dialect), values, names)
     except PropertyTypeError as error:
         raise in_json_words(error, message, matcher) from error
     if answer is None:

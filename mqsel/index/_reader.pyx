@@ -394,6 +394,7 @@ cdef class MessageReader:
     cdef readonly Py_ssize_t changes    # how often it was done
     cdef public object facts
     cdef public bint reports            # for reports: see `reading_compute`
+    cdef public object singly           # runs the selectors one by one, see `answer`; None where nothing can
     cdef list keys                      # by place: NOT_READ where a file has it, GONE where there is none; and more
     cdef readonly Py_ssize_t size       # places, also those without a key
     cdef readonly Py_ssize_t living     # keys
@@ -591,7 +592,26 @@ cdef class MessageReader:
         return positions
 
     cdef list answer(self, object message, object within):
-        """Return the keys of what selects a message."""
+        """Return the keys of what selects a message.
+
+        All properties are read first. If one has a value that no property can have, the selectors run one by one: a
+        selector may be decided before it comes to the property.
+        """
+        if within is not None:
+            if isinstance(within, (str, bytes)) or not isinstance(within, Iterable):
+                raise ArgumentError(
+                    f"within is {shortened(within)}: expected several keys", hint="write within=[key]"
+                )
+            within = [*within]
+        try:
+            return self.answer_together(message, within)
+        except PropertyTypeError:
+            if self.singly is None or type(message) is Received:
+                raise
+            return self.singly(self, message, within)
+
+    cdef list answer_together(self, object message, object within):
+        """Return the keys of what selects a message, of which all properties that the selectors read can be read."""
         cdef MessageReading reading
         cdef Record record
         cdef Py_ssize_t numbering
@@ -610,12 +630,6 @@ cdef class MessageReader:
                 return self.keys_at(self.index.search(record, None))
             finally:
                 self.give(reading)
-        if within is not None:
-            if isinstance(within, (str, bytes)) or not isinstance(within, Iterable):
-                raise ArgumentError(
-                    f"within is {shortened(within)}: expected several keys", hint="write within=[key]"
-                )
-            within = [*within]
         while True:
             # Bitmaps are made by Python code: meanwhile another thread may have given the places other numbers.
             numbering = self.numbering
@@ -715,6 +729,14 @@ cdef class MessageReader:
         return [keys[place] for place in places]
 
     # ---- what the set does with it
+
+    def held(self) -> list:
+        """List the keys, the texts and the own dialects of all selectors, in order; a dialect of None is the set's."""
+        lock = self.begin_turn()
+        try:
+            return [(key, self.texts[place], self.own.get(place)) for key, place in self.places().items()]
+        finally:
+            lock.release()
 
     def places(self) -> dict:
         """Return the places by key. They are read from the keys when they are first asked for: to match takes none.
@@ -879,8 +901,8 @@ cdef class MessageReader:
             within: look at these keys alone; one that is not in the set selects nothing.
             now: what UTC() is, in milliseconds since 1970; by default the time of this call.
 
-        Raises: PropertyTypeError: no message, or a property that any selector of the set reads has no property value,
-            though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
+        Raises: PropertyTypeError: no message, or a property that a selector comes to has no property value.
+            ArgumentError: *within* is no collection of keys.
         """
         if now is None and not self.table.reads_clock:
             return self.answer(message, within)

@@ -5,7 +5,6 @@ A file becomes tables whose values are texts with their places, lists, or tables
 
 from __future__ import annotations
 
-import functools
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from mqsel.errors import Span
 from mqsel.inventory.camel import destination_of, of_uri
 from mqsel.inventory.entries import EXPRESSION, PLACEHOLDERS, Entry, Source
 from mqsel.inventory.kinds import KINDS
-from mqsel.inventory.pieces import HOLE, Text, inserted, joined
+from mqsel.inventory.pieces import HOLE, Once, Text, inserted, joined
 from mqsel.inventory.trees import Node, check_depth, errors_of, is_template, trees_of
 
 
@@ -31,18 +30,18 @@ class Table:
         self.pairs = pairs
         self.start = start
 
-    @functools.cached_property
+    @Once
     def keys(self) -> frozenset[str]:
         """The keys as they are written."""
         return frozenset(key for key, _ in self.pairs)
 
-    @functools.cached_property
+    @Once
     def texts(self) -> dict[str, str]:
         """The texts by key, in small letters, with ``…`` for each part that is not known."""
         texts = {key.lower(): value.value for key, value in self.pairs if isinstance(value, Text)}
         return {key: value.replace(HOLE, "…") for key, value in texts.items() if value.strip(HOLE)}
 
-    @functools.cached_property
+    @Once
     def destinations(self) -> dict[str, str]:
         """The first destination under each of the nearest parts in front of its key; under "" of all."""
         first: dict[str, str] = {}

@@ -6,7 +6,6 @@ of XML stays in the text as it is written.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from typing import NamedTuple
 
 from mqsel.inventory.camel import of_uri
 from mqsel.inventory.entries import Entry, Source
-from mqsel.inventory.pieces import Text, joined
+from mqsel.inventory.pieces import Once, Text, joined
 from mqsel.inventory.trees import Node, errors_of, tree_of
 
 # Elements in which the properties of a bean, or of a descriptor, stand.
@@ -43,11 +42,11 @@ class Element:
         self.bean: Element = parent.bean if parent and parent.parent and parent.name in _HOLDERS else parent or self
         self.named: str | None = None
 
-    @functools.cached_property
+    @Once
     def text(self) -> Text:
         return joined(self.texts).stripped()
 
-    @functools.cached_property
+    @Once
     def texts_of_children(self) -> dict[str, str]:
         """The texts of the children, by name; of several children of a name the first text."""
         texts: dict[str, str] = {}
@@ -65,12 +64,12 @@ class Element:
                 return self.texts_of_children[name]
         return ""
 
-    @functools.cached_property
+    @Once
     def parameter(self) -> str:
         """The name of the parameter, or the property, whose name and value are among the children."""
         return next((one.text.value for one in self.children if one.name.endswith(("property-name", "param-name"))), "")
 
-    @functools.cached_property
+    @Once
     def destination(self) -> str:
         """The destination that stands among the properties of a bean, or of a descriptor."""
         waiting = deque(self.children)

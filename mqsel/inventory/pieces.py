@@ -10,12 +10,27 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from mqsel.errors import Span
 from mqsel.inventory.writings import WRITINGS
 
 HOLE = "\ufffc"  # stands in a text for what only a run of the program could tell
+
+
+_T = TypeVar("_T")
+
+
+class Once(Generic[_T]):
+    """A property that is computed when it is first asked for; `functools.cached_property` has a lock that all share."""
+
+    def __init__(self, compute: Callable[[Any], _T]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, instance: Any, _: object) -> _T:
+        value = instance.__dict__[self.compute.__name__] = self.compute(instance)
+        return value
 
 
 class Piece(NamedTuple):

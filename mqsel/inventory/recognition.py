@@ -118,7 +118,7 @@ _SIGNS = (
     # A line that ends in a brace is one of HOCON or of a proxy, which have routes.conf of their own.
     _sign(
         "ems",
-        r"(?:.*[._-])?(?:bridges|durables|routes)(?:[_-][^.]{0,100})?(?:\.conf(?:\..*)?)?",
+        r"(?:.*[._-])?(?:bridges|durables|routes)(?:[_-][^.]{0,100})?(?:\.conf(?:\..{0,100})?)?",
         "",
         r"(?is)\A(?!.*\{[ \t]*$)(?=.*\bselector[ \t]*=)",
     ),

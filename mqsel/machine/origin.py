@@ -6,10 +6,15 @@ Then the text is compiled once, and a program with other code is refused. Knows 
 
 from __future__ import annotations
 
-from mqsel.errors import ProgramError, SelectorError, shortened
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mqsel.errors import ProgramError, PropertyTypeError, SelectorError, shortened
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
+from mqsel.machine._values import Record
 from mqsel.machine._verifier import note_source, source_noted
+from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.program import VERSION, Program
 
@@ -42,3 +47,32 @@ def selector_of(program: Program) -> Selector:
     """
     check_source(program)
     return read_selector(program.text, program.dialect)
+
+
+def read_matched(reads: Machine, matches: Callable[[Any], bool], message: Any) -> dict[str, tuple[str, Any]]:
+    """Read what `Machine.read` reads, for reports that count as matching does.
+
+    Matching ends where the answer is known. A value that no property can have is missing here if matching does not come
+    to the value.
+
+    Raises: PropertyTypeError: no message, or matching comes to such a value.
+    """
+    try:
+        return reads.read(message)
+    except PropertyTypeError:
+        matches(message)
+        if isinstance(message, Mapping):
+            return reads.read({name: value for name, value in message.items() if _is_property(value)})
+        if isinstance(message, (tuple, list)):
+            fields = getattr(message, "__fields__", None) or getattr(message, "_fields", None)
+            values = [value if _is_property(value) else None for value in message]
+            return reads.read(values if fields is None else dict(zip(fields, values, strict=True)))
+        raise
+
+
+def _is_property(value: Any) -> bool:
+    try:
+        Record(("value",), [value])
+    except PropertyTypeError:
+        return False
+    return True

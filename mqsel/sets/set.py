@@ -28,7 +28,7 @@ from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.selector import read_anew
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.machine.origin import check_source
-from mqsel.machine.schema import SchemaLike, as_schema
+from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Buffer, Texts
 from mqsel.matcher import Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
@@ -166,7 +166,6 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         self._begin(contents)
 
     def _begin(self, contents: Contents) -> None:
-        self._matchers: dict[tuple[str, Dialect], Matcher] = {}  # some that `scan` made
         self._reader.begin(
             contents.formulas,
             contents.schema,
@@ -177,6 +176,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             contents.options,
         )
         self._reader.facts = (self.dialect, self.schema, self.keep_text)
+        self._reader.singly = _run_singly if self.keep_text else None
 
     @property
     def changes(self) -> int:
@@ -399,8 +399,8 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             within: look at these keys alone; one that is not in the set selects nothing.
             now: what UTC() is, in milliseconds since 1970; by default the time of this call.
 
-        Raises: PropertyTypeError: no message, or a property that any selector of the set reads has no property value,
-            though a Matcher might not have come to it. ArgumentError: *within* is no collection of keys.
+        Raises: PropertyTypeError: no message, or a property that a selector comes to has no property value; in a set
+            without texts, a property that any selector reads. ArgumentError: *within* is no collection of keys.
         """
         return self._reader.match(message, within=within, now=now)
 
@@ -443,20 +443,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         Raises: as `match`; ArgumentError: the texts were not kept.
         """
         self._texts_wanted("run")
-        return [key for key, text, dialect in self._held() if self._kept(text, dialect).matches(message)]
-
-    @alone
-    def _held(self) -> list[tuple[K, str, Dialect]]:
-        """List the keys, texts and dialects of all selectors."""
-        return [(key, *self._at(place)) for key, place in self._places.items()]
-
-    def _kept(self, text: str, dialect: Dialect) -> Matcher:
-        matcher = self._matchers.get((text, dialect))
-        if matcher is None:
-            matcher = self._compiled(text, dialect)
-            if len(self._matchers) < _SCANNED:
-                self._matchers[text, dialect] = matcher
-        return matcher
+        return _run_singly(self._reader, message, None)
 
     def filter(
         self,
@@ -664,11 +651,31 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     __hash__ = None  # type: ignore[assignment]
 
     def _identity(self) -> tuple[Any, ...]:
-        return {key: (text, dialect) for key, text, dialect in self._held()}, self.dialect, self.schema
+        held = {key: (text, own or self.dialect) for key, text, own in self._reader.held()}
+        return held, self.dialect, self.schema
 
     def __repr__(self) -> str:
         count = f"{len(self):,} selector{'' if len(self) == 1 else 's'}"
         return f"<mqsel.SelectorSet of {count}, {self.dialect!r}>"
+
+
+def _run_singly(reader: MessageReader[K], message: Message, within: list[K] | None) -> list[K]:
+    """Return the keys of the selectors that select a message, by running one after the other.
+
+    Raises: PropertyTypeError: no message, or a property that a selector comes to has no property value.
+    """
+    usual, schema, _ = reader.facts
+    wanted = None if within is None else {*within}
+    return [
+        key
+        for key, text, own in reader.held()
+        if (wanted is None or key in wanted) and _scanned(text, own or usual, schema).matches(message)
+    ]
+
+
+@functools.lru_cache(_SCANNED)
+def _scanned(text: str, dialect: Dialect, schema: Schema | None) -> Matcher:
+    return compiled(text, dialect=dialect, schema=schema)
 
 
 def _reduced_reader(reader: MessageReader[Any]) -> tuple[Any, ...]:

@@ -22,6 +22,7 @@ from mqsel.formats.jsonl import in_json
 from mqsel.language.selector import read_selector
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
+from mqsel.machine.origin import read_matched
 from mqsel.matcher import Matcher
 
 
@@ -41,7 +42,7 @@ def one_at_a_time(matcher: Matcher, lines: Iterable[bytes]) -> Account:
         if not line.strip():
             continue
         try:
-            found = machine.read(decoder(line))
+            found = read_matched(machine, matcher.matches, decoder(line))
             names = [one.name for one in formats.FORMATS["json"].inspect(line, {}).rows if one.value is not None]
         except PropertyTypeError:
             account.skipped += 1

@@ -26,12 +26,14 @@ from mqsel.errors import MqselError
 from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader, match_totals
 from mqsel.language.nodes import And, Computed, Node, Not, Or, children
+from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import NEVER, Formula, Memory, all_of, complement_in
 from mqsel.logic.normal import ALL_PARTS, Normal, Writer
 from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
+from mqsel.machine.origin import read_matched
 from mqsel.machine.schema import Schema
 from mqsel.machine.sections import Texts
 from mqsel.names import joined, spellings
@@ -352,12 +354,16 @@ class Profiler:
     def __init__(self, selector: Selector, schema: Schema | None = None) -> None:
         self.selector = selector
         self._outcomes = outcomes_of_parts(selector)
+        self._schema = schema
         self._machine = Machine(lower(selector), schema)
         held = {name: Held() for name in selector.names.values()}
         self._account = Account(outcomes=[[0] * len(OUTCOMES) for _ in parts_of(selector.node)], held=held)
         self._rules = selector.naming
         self._record = Record(tuple(held))
         self._counting: Tally | None = None
+
+    def _matches(self, message: Any) -> bool:
+        return Machine(lower(optimize(self.selector)), self._schema).matches(message)
 
     @property
     def _tally(self) -> Tally:
@@ -434,7 +440,7 @@ class Profiler:
 
     def _read(self, message: Any, names: Callable[[], Iterable[str]]) -> tuple[str, ...] | None:
         """Read a message into the record; return the names of all it has if something is missing."""
-        found = self._machine.read(message)
+        found = read_matched(self._machine, self._matches, message)
         self._record.fill({name: value for name, (_, value) in found.items()})
         return tuple(names()) if any(kind == "null" for kind, _ in found.values()) else None
 

@@ -494,7 +494,11 @@ class Match(Job):
             message = None
             try:
                 message = decoder(data)
-                truth = int(matcher.matches(message)) or matcher.truth(message)
+                truth = int(matcher.matches(message))
+                if not truth:
+                    # To tell FALSE from UNKNOWN may take a value that no property can have; to select does not.
+                    with suppress(PropertyTypeError):
+                        truth = matcher.truth(message)
             except PropertyTypeError as error:
                 raise (in_json_words(error, message, matcher) if ask.format == "json" else error) from None
             if truth == Truth.UNKNOWN:
