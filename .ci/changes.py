@@ -38,4 +38,6 @@ def collect(folder: Path, version: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or not re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", sys.argv[1]):
+        raise SystemExit("write the version: python .ci/changes.py 0.4.0")
     collect(Path(__file__).resolve().parent.parent / ".github", sys.argv[1])
