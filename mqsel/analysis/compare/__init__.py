@@ -198,12 +198,19 @@ def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM
     return related(taken(a, dialect), taken(b, dialect), contract_of(given, dialect))
 
 
-def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
-    """Relate two selectors that have been read."""
+def related(a: Known, b: Known, contract: Contract | None = None, budget: Budget | None = None) -> Related:
+    """Relate two selectors that have been read.
+
+    Args:
+        a: one selector.
+        b: the other one.
+        contract: what messages are like.
+        budget: of the question that this is a part of.
+    """
     spelled: dict[str, str] = {}
     a, b = a.spelled(spelled), b.spelled(spelled)
     first, second = a.machine.matches, b.machine.matches
-    budget = Budget()
+    budget = budget or Budget()
     # Messages that one of the two selects, and what they come to together.
     selected = [_selected(one.selector.text, one.selector.dialect) for one in (a, b)]
     budget.count(sum(steps for _, steps in selected))

@@ -427,9 +427,7 @@ class _Migration:
                     continue
                 found = difference_of(own, other, assumed, self.given, self.rest)
                 reason = reason or found.reason
-                message = (
-                    tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
-                )
+                message = tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
                 if message is not None:
                     truths = own.truth(message), other.truth(message)
                     because = readings(own.text, message, self.source, target, self.rest)
