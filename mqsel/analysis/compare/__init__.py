@@ -481,7 +481,7 @@ def _tried(a: Known, b: Known, contract: Contract | None, budget: Budget) -> tup
     """
     known_by: Message | None = None
     tries = 0
-    messages = small_messages((a.names, b.names), (a.normal, b.normal), budget)
+    messages = small_messages((a.selector, b.selector), (a.normal, b.normal), budget)
     if contract is not None:
         said, allows = contract.bound([*a.names, *b.names], a.selector.naming)
         least = find(said, allows, budget).message
@@ -520,19 +520,18 @@ def _found(
     return Witness(None, reason)
 
 
-def small_messages(names: Iterable[Sequence[str]], normals: Iterable[Normal], budget: Budget) -> Iterator[Message]:
+def small_messages(selectors: Sequence[Selector], normals: Sequence[Normal], budget: Budget) -> Iterator[Message]:
     """Return messages of few properties, with the values that the constants of the selectors suggest.
 
     Args:
-        names: that each selector reads.
+        selectors: what selects them.
         normals: the normal form of each.
         budget: pays for the search of texts that patterns match, and for the truths of each message.
     """
-    names, normals = [*names], [*normals]
-    every = [one for read in normals for one in leaves(read.true)]
-    computed = [one for one in every if type(one[0]) is Computed]
-    of_try = 2 + (sum(map(len, names)) + len(every)) // _TESTED + _OF_COMPUTED * len(computed)
-    values = _values(dict.fromkeys(itertools.chain.from_iterable(names)), normals, budget)
+    size = sum(len(one.names) for one in selectors) + sum(len(leaves(one.true)) for one in normals)
+    computed = sum(type(node) is Computed for one in selectors for node in one.order)
+    of_try = 2 + size // _TESTED + _OF_COMPUTED * computed
+    values = _values(dict.fromkeys(name for one in selectors for name in one.names.values()), normals, budget)
     for count in range(min(len(values), _PROPERTIES) + 1):
         for few in itertools.combinations(values, count):
             for chosen in itertools.product(*[values[name] for name in few]):
