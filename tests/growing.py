@@ -187,13 +187,13 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 
 
 def measure(
-    dialect: str, size: int, most: float, calls: Iterable[str] = (*CALLS, *OF_TEN)
+    dialect: str, size: int, most: float, calls: Iterable[str], constructs: Iterable[str]
 ) -> Iterator[tuple[str, str, float]]:
     """Yield each construct that a dialect accepts, each call, and the processor seconds that the call took."""
     own, to = of_dialect(dialect)
     signal.signal(signal.SIGPROF, _stop)
-    for construct, write in CONSTRUCTS.items():
-        text, tenth = write(size), write(size // 10)
+    for construct in constructs:
+        text, tenth = [CONSTRUCTS[construct](one) for one in (size, size // 10)]
         try:
             mqsel.compile(text, dialect=own)
         except MqselError:
@@ -219,10 +219,11 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1_000)
     parser.add_argument("--bar", type=float, default=2.0)
     parser.add_argument("--calls", nargs="+", default=[*CALLS, *OF_TEN])
+    parser.add_argument("--constructs", nargs="+", default=[*CONSTRUCTS])
     chosen = parser.parse_args()
     for dialect in chosen.dialects:
         slowest = ("", "", 0.0)
-        for row in measure(dialect, chosen.size, 2 * chosen.bar, chosen.calls):
+        for row in measure(dialect, chosen.size, 2 * chosen.bar, chosen.calls, chosen.constructs):
             slowest = max(slowest, row, key=lambda one: one[2])
             if row[2] > chosen.bar:
                 print(json.dumps([dialect, chosen.size, *row]), flush=True)
