@@ -20,6 +20,7 @@ from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
 from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.logic.solver.budget import Budget, budget_of_many
 
 _EXAMPLES = """\
 Two texts are compared; or the selectors of two paths, each with the one that has its key there, or one with one; or \
@@ -132,7 +133,7 @@ def _diff(arguments: argparse.Namespace) -> int:
     if files:
         status = over_files({"": pair[0]}, {"": pair[1]}, files, arguments)
     else:
-        found = _related(pair, contract_of(arguments, pair[0].dialect))
+        found = _related(pair, contract_of(arguments, pair[0].dialect), Budget())
         status = 2 if found is None else _selectors(found, as_json=arguments.json)
     return 2 if is_damaged else status
 
@@ -155,7 +156,7 @@ _ADVICE = (
 )
 
 
-def _related(pair: Iterable[Given], contract: Contract | None, key: str = "") -> Related | None:
+def _related(pair: Iterable[Given], contract: Contract | None, budget: Budget, key: str = "") -> Related | None:
     """Compare two selectors; of an invalid one it is said what is wrong."""
     read = []
     for one in pair:
@@ -163,7 +164,7 @@ def _related(pair: Iterable[Given], contract: Contract | None, key: str = "") ->
             read.append(taken(one.text, one.dialect))
         except SelectorError as error:
             complain_of(one, error, key)
-    return related(read[0], read[1], contract) if len(read) == 2 else None
+    return related(read[0], read[1], contract, budget) if len(read) == 2 else None
 
 
 def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], arguments: argparse.Namespace) -> int:
@@ -179,6 +180,7 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
     if files:
         return max(status, over_files(first, second, files, arguments))
     contract = contract_of(arguments, next((one.dialect for one in first.values()), configuration_of(arguments).usual))
+    budget = budget_of_many(len(first) + len(second))
     equal = 0
     rows = []
     for key in dict.fromkeys([*first, *second]):
@@ -190,7 +192,7 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
             if not arguments.markdown:
                 _only(key, text, paths[one is None], as_json=arguments.json)
         else:
-            found = _related((one, other), contract, key)
+            found = _related((one, other), contract, budget.share(budget.left // 2), key)
             is_equal = found is not None and found.relation == "equal"
             equal += is_equal
             if found is None:

@@ -196,12 +196,19 @@ def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM
     return related(taken(a, dialect), taken(b, dialect), contract_of(given, dialect))
 
 
-def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
-    """Relate two selectors that have been read."""
+def related(a: Known, b: Known, contract: Contract | None = None, budget: Budget | None = None) -> Related:
+    """Relate two selectors that have been read.
+
+    Args:
+        a: one selector.
+        b: the other one.
+        contract: what messages are like.
+        budget: of the question that this is a part of.
+    """
     spelled: dict[str, str] = {}
     a, b = a.spelled(spelled), b.spelled(spelled)
     first, second = a.machine.matches, b.machine.matches
-    budget = Budget()
+    budget = budget or Budget()
     # Messages that one of the two selects, and what they come to together.
     selected = [_selected(one.selector.text, one.selector.dialect) for one in (a, b)]
     budget.count(sum(steps for _, steps in selected))
@@ -472,7 +479,7 @@ def _tried(a: Known, b: Known, contract: Contract | None, budget: Budget) -> tup
     """
     known_by: Message | None = None
     tries = 0
-    messages = small_messages((a.names, b.names), (a.normal, b.normal), budget)
+    messages = small_messages((a.selector, b.selector), (a.normal, b.normal), budget)
     if contract is not None:
         said, allows = contract.bound([*a.names, *b.names], a.selector.naming)
         least = find(said, allows, budget).message
@@ -511,19 +518,18 @@ def _found(
     return Witness(None, reason)
 
 
-def small_messages(names: Iterable[Sequence[str]], normals: Iterable[Normal], budget: Budget) -> Iterator[Message]:
+def small_messages(selectors: Sequence[Selector], normals: Sequence[Normal], budget: Budget) -> Iterator[Message]:
     """Return messages of few properties, with the values that the constants of the selectors suggest.
 
     Args:
-        names: that each selector reads.
+        selectors: what selects them.
         normals: the normal form of each.
         budget: pays for the search of texts that patterns match, and for the truths of each message.
     """
-    names, normals = [*names], [*normals]
-    every = [one for read in normals for one in leaves(read.true)]
-    computed = [one for one in every if type(one[0]) is Computed]
-    of_try = 2 + (sum(map(len, names)) + len(every)) // _TESTED + _OF_COMPUTED * len(computed)
-    values = _values(dict.fromkeys(itertools.chain.from_iterable(names)), normals, budget)
+    size = sum(len(one.names) for one in selectors) + sum(len(leaves(one.true)) for one in normals)
+    computed = sum(type(node) is Computed for one in selectors for node in one.order)
+    of_try = 2 + size // _TESTED + _OF_COMPUTED * computed
+    values = _values(dict.fromkeys(name for one in selectors for name in one.names.values()), normals, budget)
     for count in range(min(len(values), _PROPERTIES) + 1):
         for few in itertools.combinations(values, count):
             for chosen in itertools.product(*[values[name] for name in few]):

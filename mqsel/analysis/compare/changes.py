@@ -11,6 +11,7 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.gaps import alone
 from mqsel.analysis.explain import in_words, message_code
 from mqsel.logic.solver import Message, smaller
+from mqsel.logic.solver.budget import Budget
 from mqsel.notebook import code, page, table
 
 EXAMPLES = 3  # of each kind
@@ -111,10 +112,11 @@ def selection_change(
         contract: what messages are like, for the selectors of what is gained and lost.
     """
     known = [one for one in (old, new) if one is not None]
+    budget = Budget()
     gained, lost = [
         ChangedSide(
             counts.get(is_gained, 0),
-            _alone(*pair, contract),
+            _alone(*pair, contract, budget.share()),
             tuple([ChangeExample(one, _least(one, known), *more) for one, *more in examples.get(is_gained, ())]),
         )
         for is_gained, pair in ((True, (new, old)), (False, (old, new)))
@@ -122,10 +124,10 @@ def selection_change(
     return SelectionChange(messages, gained, lost)
 
 
-def _alone(one: Known | None, other: Known | None, contract: Contract | None) -> str:
+def _alone(one: Known | None, other: Known | None, contract: Contract | None, budget: Budget) -> str:
     if one is None:
         return ""
-    return one.selector.text if other is None else alone(one, other, contract)
+    return one.selector.text if other is None else alone(one, other, contract, budget)
 
 
 def _least(message: Message, known: Sequence[Known]) -> Message:

@@ -81,13 +81,13 @@ def gap_of(known: Sequence[Known], contract: Contract | None, budget: Budget) ->
     return Gap(found.message, _written(all_of(others), said, naming, contract, known[0], budget))
 
 
-def alone(one: Known, other: Known, contract: Contract | None = None) -> str:
+def alone(one: Known, other: Known, contract: Contract | None, budget: Budget) -> str:
     """Return the selector of exactly what one selects and the other does not; empty where none is found."""
     spelled: dict[str, str] = {}
     one, other = one.spelled(spelled), other.spelled(spelled)
     naming = one.selector.naming
     said = contract.bound([*one.names, *other.names], naming)[0] if contract else []
-    return _written(all_of((one.normal.true, other.others)), said, naming, contract, one, Budget())
+    return _written(all_of((one.normal.true, other.others)), said, naming, contract, one, budget)
 
 
 def _written(

@@ -62,10 +62,10 @@ VERDICTS = ("same", "translated", "differs", "refused", "not decided")
 _LESS = ((ONE_LINE, "string"), (DOUBLE, "number"))  # of each kind what is less to assume
 _OF_CHARACTER = 4  # steps to write and read a whole selector
 _OF_TEST = 40  # steps for a test whose candidate is remembered
-_OF_CANDIDATE = 50  # steps to write and read a candidate for a test
+_OF_CANDIDATE = 20  # steps to write and read a candidate for a test
 _OF_NODE = 8  # and for each of its nodes
 _OF_CHOICE = STEPS // 2  # steps to choose a candidate
-_OF_PROOFS = 3 * STEPS // 4  # steps for all proofs; the rest is for the search of a difference
+_OF_PROOFS = 7 * STEPS // 8  # steps for all proofs; the rest is for the search of a difference
 MAX_UNDECIDED = 6  # candidates for one test that are neither proved nor refuted
 
 
@@ -427,9 +427,7 @@ class _Migration:
                     continue
                 found = difference_of(own, other, assumed, self.given, self.rest)
                 reason = reason or found.reason
-                message = (
-                    tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
-                )
+                message = tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
                 if message is not None:
                     truths = own.truth(message), other.truth(message)
                     because = readings(own.text, message, self.source, target, self.rest)
