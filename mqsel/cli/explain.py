@@ -75,8 +75,8 @@ def add(commands: Commands) -> None:
 
 def _explain(arguments: argparse.Namespace) -> int:
     if arguments.key is not None:
-        read, _ = keyed([arguments.selector], arguments, arguments.dialect)
-        one = named(arguments.key, read, [arguments.selector])
+        read = keyed([arguments.selector], arguments, arguments.dialect)
+        one = named(arguments.key, read.known, [arguments.selector])
         if (error := error_of(one.source, one.dialect)) is not None:
             complain_of(one, error, arguments.key)
             return 2

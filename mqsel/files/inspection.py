@@ -5,6 +5,7 @@ Messages are inspected by the rows of `mqsel.formats.FORMATS`, rows of Parquet b
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -57,6 +58,8 @@ class Inspect(Job):
 
     A record is a list of one element: the place of a message and the text that follows it, or more of that text.
     """
+
+    reported = math.inf
 
     @property
     def is_over(self) -> bool:

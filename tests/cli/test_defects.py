@@ -57,12 +57,12 @@ def test_too_little_memory_is_no_finding(run: Run, monkeypatch: pytest.MonkeyPat
 
 # What parts of the package say to each other; the functions that catch them have tests of their own.
 INTERNAL = {
-    "analysis.compare.canonical.RefusedError": "a product has no such header: a verdict of migrate",
+    "analysis.compare.canonical._RefusedError": "a product has no such header: a verdict of migrate",
     "analysis.compare.writing._UnwrittenError": "a condition has no text",
     "columns._kernel.TooLargeError": "another engine takes the selector",
     "explorer.session.Cancelled": "a newer question came",
     "language.clues._UnknownError": "a clue leads nowhere",
-    "logic.solver.automata.UndecidedError": "the answer is 'not decided'",
+    "logic.solver.budget.UndecidedError": "the answer is 'not decided'",
     "spark.native.NoTranslation": "Spark runs the machine instead",
 }
 

@@ -296,9 +296,11 @@ class Job:
     Attributes:
         counts: what was counted so far; the last record. They have `lines` and `note` as a `Tally` has, and add up.
         seen: messages so far, broken ones included.
+        reported: how many skipped messages are reported in full.
     """
 
     counts: Any
+    reported: float = REPORTED
 
     def __init__(self, selects: Any, ask: Ask) -> None:
         self.selects = selects
@@ -379,7 +381,7 @@ class Job:
     def refused(self, place: int, error: MqselError) -> Iterator[Complaint]:
         """Count a message that is skipped; yield the complaint if it is one of the first."""
         self.counts.skipped += 1
-        if self.counts.skipped <= REPORTED:
+        if self.counts.skipped <= self.reported:
             yield Complaint(place, said(error))
 
     def note(self, place: int, message: bytes) -> None:
