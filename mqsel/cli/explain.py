@@ -165,7 +165,7 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
     """Explain a message: the argument itself, or what it names."""
     found = _find(arguments)
     try:
-        answer = judged(matcher, found, dict(types_of(arguments)))
+        answer = judged(matcher, found, dict(types_of(arguments, found.kind)))
     except (DecodeError, PropertyTypeError) as error:
         if found.columns is None and len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"

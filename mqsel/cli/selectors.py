@@ -366,9 +366,9 @@ _KEYED = ("keyed", "keyed-json", "parquet")  # whose keys are of their own
 _WIDTH = max(map(len, KINDS))
 _ABOUT = f"""\
 Prints a line for each selector: key, destination, selector and FILE:LINE:COLUMN, with tabs between; a tab or an end of
-line within a string is printed as a sign that stands for it, and --json has the selector as it stands. Of what cannot be known the reason
-stands in parentheses. A folder is walked as ripgrep does it; - is stdin. What a file holds is recognised, or told by
---as.
+line within a string is printed as a sign that stands for it, and --json has the selector as it stands. Of what cannot
+be known the reason stands in parentheses. A folder is walked as ripgrep does it; - is stdin. What a file holds is
+recognised, or told by --as.
 
 exit code: 0 if there is a selector, 1 if there is none, 2 if something went wrong, such as a damaged file.
 

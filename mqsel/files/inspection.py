@@ -104,7 +104,7 @@ class Inspect(Job):
                 if self.is_over:
                     break
         except FileError as error:
-            yield of_rows(error)
+            yield of_rows(error, part.path)
         self.counts.lines = self.seen
         self.end()
         yield self.counts

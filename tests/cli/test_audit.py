@@ -78,11 +78,9 @@ def test_long_lists_are_cut(audit):
     """Of many keys five are shown, and how many more there are; JSON has all."""
     lines = "".join(f"k{number}\tprice > {number}\n" for number in range(1, 100))
     status, out, _ = audit(lines)
-    assert (status, out) == (
-        1,
-        "contains  k1: price > 1 | k2, k3, k4, k5, k6 and 93 more (--json lists them): "
-        "price > 2 | price > 3 | price > 4 | price > 5 | price > 6\n",
-    )
+    texts = "price > 2 | price > 3 | price > 4 | price > 5 | price > 6"
+    assert status == 1
+    assert out == f"contains  k1: price > 1 | k2, k3, k4, k5, k6 and 93 more (--json lists them): {texts}\n"
     assert len(json.loads(audit(lines, "--json")[1])["contains"][0]["keys"]) == 98
 
 

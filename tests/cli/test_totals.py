@@ -80,3 +80,12 @@ def test_lists_say_what_is_left(run, tmp_path) -> None:
     out = run("why", "a = 'none'", str(tmp_path / "a.jsonl"))[1]
     assert out.count("'v2'") == 2
     assert "…" not in out
+
+
+def test_nothing_that_can_be_read_is_no_empty_queue(run, tmp_path) -> None:
+    """Where no message can be read, `route --why` does not say that there is none."""
+    (tmp_path / "s.tsv").write_text("k\ta = 1\n", encoding="utf-8")
+    (tmp_path / "a.jsonl").write_text('{"a": 1\n{"a" 1}\n', encoding="utf-8")
+    err = run("route", "--count", "--why", str(tmp_path / "s.tsv"), str(tmp_path / "a.jsonl"))[2]
+
+    assert "'k': none of 2 messages could be read\n" in err

@@ -425,7 +425,7 @@ _STEPS = ("chmod", "read_bytes", "replace")
         "os.open",
         "os.fsync",
         "os.chown",
-        "pathlib.Path.chmod",
+        "os.chmod",
         "pathlib.Path.read_bytes",
         "pathlib.Path.replace",
     ],

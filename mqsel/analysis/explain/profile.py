@@ -179,6 +179,8 @@ def reported(
     by_name = {one.name: one for one in properties}
     told = Told(selector, nodes, [*parts], by_name, texts, messages, noun, more.get("refused", 0))
     said = sentences(told)
+    if not messages and (skipped := more.get("skipped")):
+        said = [f"the {noun} could not be read" if skipped == 1 else f"none of {skipped:,} {noun}s could be read"]
     said[1:1] = [one.sentence for one in lint(selector.text, selector.dialect) if one.severity == WARNING]
     if more.get("noted"):
         said.append(f"skipped in part: {more['noted']:,}, the first {more['note']}")
