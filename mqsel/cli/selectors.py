@@ -296,7 +296,8 @@ def complain_of(one: Given, error: SelectorError, key: str = "", *, is_many: boo
         complain(error, f"{one.where}: " * is_many)
         return
     hint = f"\n  hint: {error.hint}" if error.hint else ""
-    lines = [f"{error.message} [{error.reason}]", *caret(one.text, error.span, width_of(sys.stderr))]
+    code = f" [{error.reason}]" * error.is_ibm
+    lines = [f"{error.message}{code}", *caret(one.text, error.span, width_of(sys.stderr))]
     complain("\n".join(lines) + hint, f"{one.place(error.span)}: " + f"{key}: " * bool(key))
 
 
