@@ -513,6 +513,15 @@ def type_name(value: object) -> str:
     return str.__str__(type.__dict__["__qualname__"].__get__(type(value)))
 
 
+def check_total(found: int, *reported: int, of: str = "selectors") -> None:
+    """Check that a report has all that was found, in one of its parts.
+
+    Raises: MqselError: it has not, by a defect of mqsel.
+    """
+    if found != sum(reported):
+        raise MqselError(f"defect of mqsel: {found:,} {of} were found, and {sum(reported):,} are in the report")
+
+
 def shortened(value: object) -> str:
     """Show a value of a message in one short line."""
     try:

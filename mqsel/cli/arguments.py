@@ -92,9 +92,15 @@ def list_formats(names: Iterable[str]) -> str:
     )
 
 
-def types_of(arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
-    """Return the types that are declared."""
-    if arguments.type and arguments.format not in SCHEMAS:
+def types_of(arguments: argparse.Namespace, kind: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the types that are declared.
+
+    Args:
+        kind: the format of the messages; None if that is still to be recognised.
+
+    Raises: MqselError: the format has types of its own.
+    """
+    if arguments.type and kind not in (None, *SCHEMAS):
         raise MqselError(
             "--type declares what records lost: this format has types of its own",
             hint=f"name the tool that wrote the records: --format {', '.join(SCHEMAS)}",

@@ -12,8 +12,9 @@ from mqsel.analysis.compare.writing import EVERY
 from mqsel.analysis.explain import in_words
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.output import complain, print_json, print_text, say
+from mqsel.cli.report import first_of
 from mqsel.cli.selectors import NONE_FOUND, Given, add_inventory, complain_of, keyed
-from mqsel.errors import in_one_line
+from mqsel.errors import check_total, in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import IBM_MQ
 
@@ -61,8 +62,8 @@ def add(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    read, damaged = keyed(arguments.paths, arguments, arguments.dialect)
-    if not read and not damaged:
+    read, unknown, damaged = keyed(arguments.paths, arguments, arguments.dialect)
+    if not read and not unknown and not damaged:
         complain(NONE_FOUND)
     usual = next((one.dialect for one in read.values()), arguments.dialect or IBM_MQ)
     contract = contract_of(arguments, usual)
@@ -80,7 +81,8 @@ def _audit(arguments: argparse.Namespace) -> int:
             print_text(line, indent=" " * 10)
     for key, refused in found.invalid:
         complain_of(read[key], refused, key)
-    say(_summary(found))
+    check_total(len(read), found.total)
+    say(_summary(found, len(unknown), len(damaged)))
     is_clean = not (found.never or found.equal or found.within or found.missing or found.twice)
     is_clean = is_clean and not (contract is not None and any(one for _, one in gaps))
     return 2 if found.invalid or damaged else int(not is_clean)
@@ -94,9 +96,9 @@ def _lines(found: Audit, read: dict[str, Given]) -> Iterator[str]:
         if is_one_text:
             yield f"same      {_listed(keys)}: {texts[keys[0]]}"
         else:
-            yield f"equal     {_listed(keys)}: {' | '.join(dict.fromkeys(texts[key] for key in keys[:_SHOWN]))}"
+            yield f"equal     {_listed(keys)}: {_texts_of(keys, texts)}"
     for key, keys in found.within:
-        yield f"contains  {key}: {texts[key]} | {_listed(keys)}: {texts[keys[0]]}{' | …' * (len(keys) > 1)}"
+        yield f"contains  {key}: {texts[key]} | {_listed(keys)}: {_texts_of(keys, texts)}"
     for (key, other), name, message in found.missing:
         yield f"missing   {key} and {other} overlap only where {name} is missing: {in_words(message)}"
 
@@ -114,8 +116,12 @@ def _of_destinations(found: Audit, gaps: list[tuple[str, Gap]]) -> Iterator[str]
 
 
 def _listed(keys: tuple[str, ...]) -> str:
-    more = len(keys) - _SHOWN
-    return f"{', '.join(keys[:_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
+    return first_of(keys, _SHOWN, "--json lists them")
+
+
+def _texts_of(keys: tuple[str, ...], texts: dict[str, str]) -> str:
+    """Return the texts of the keys that are listed, each once."""
+    return " | ".join(dict.fromkeys(texts[key] for key in keys[:_SHOWN]))
 
 
 def _in_json(found: Audit) -> dict[str, Any]:
@@ -142,9 +148,11 @@ def _in_json(found: Audit) -> dict[str, Any]:
     }
 
 
-def _summary(found: Audit) -> str:
+def _summary(found: Audit, unknown: int, damaged: int) -> str:
     total = f"{found.total:,} selector{'s' * (found.total != 1)}"
     counts = (
+        (unknown, "more that cannot be known"),
+        (damaged, "not read"),
         (len(found.invalid), "invalid"),
         (len(found.never), "never select"),
         (sum(len(one.keys) - 1 for one in found.equal if one.is_one_text), "repeat the text of another"),

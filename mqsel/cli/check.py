@@ -12,7 +12,7 @@ from mqsel.cli.choice import RuleChoice
 from mqsel.cli.lint import in_json, place
 from mqsel.cli.output import complain, print_json, print_text
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, configuration_of, given
-from mqsel.errors import SelectorError, in_one_line
+from mqsel.errors import SelectorError, check_total, in_one_line
 from mqsel.inventory.known import error_of, is_checked
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
@@ -39,12 +39,13 @@ def add(commands: Commands) -> None:
 def _check(arguments: argparse.Namespace) -> int:
     choice = RuleChoice(configuration_of(arguments))
     found = given(arguments)
-    invalid = unknown = 0
+    valid = invalid = unknown = 0
     is_many = len(found.selectors) != 1 or any(one.entry is not None for one in found.selectors)
     for one in found.selectors:
         error = error_of(one.source, one.dialect)
         invalid += error is not None
-        unknown += bool(one.reason)
+        unknown += error is None and bool(one.reason)
+        valid += error is None and not one.reason
         if error is not None:
             answer = _in_json(one, error)
             if not arguments.json:
@@ -58,11 +59,13 @@ def _check(arguments: argparse.Namespace) -> int:
                     print_text(f"  {line}" if is_many else line, indent=" " * 12, is_colored=True)
         if arguments.json:
             print_json({**place(one, (0, 0)), **answer})
+    count, damaged = len(found.selectors), len(found.damaged)
+    check_total(count, valid, invalid, unknown)
     if is_many and not arguments.json:
-        count = len(found.selectors)
         complain(
             f"{count:,} selector{'s' * (count != 1)}, {invalid:,} invalid"
             + f", {unknown:,} that cannot be known" * bool(unknown)
+            + f", {damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged)
         )
     return 2 if invalid or found.damaged else 0
 

@@ -116,9 +116,9 @@ def _diff(arguments: argparse.Namespace) -> int:
             hint="write mqsel diff --html FILE PATH PATH",
         )
     if arguments.paths:
-        read, damaged = keyed(arguments.paths, arguments, None)
-        is_damaged = bool(damaged)
-        asked = [named(one, read, arguments.paths) for one in given]
+        read = keyed(arguments.paths, arguments, None)
+        is_damaged = bool(read.damaged)
+        asked = [named(one, read.known, arguments.paths) for one in given]
     elif all(is_path) and len(given) == 2:
         return _paths(given, wanted, files, arguments)
     elif any(is_path):
@@ -169,11 +169,10 @@ def _related(pair: Iterable[Given], contract: Contract | None, budget: Budget, k
 
 def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], arguments: argparse.Namespace) -> int:
     """Compare the selectors of two paths, key by key."""
-    (first, old_damaged), (second, new_damaged) = (
-        keyed([path], arguments, dialect) for path, dialect in zip(paths, dialects, strict=True)
-    )
-    damaged = [*old_damaged, *new_damaged]
+    old, new = (keyed([path], arguments, dialect) for path, dialect in zip(paths, dialects, strict=True))
+    damaged = [*old.damaged, *new.damaged]
     status = 2 if damaged else 0
+    first, second = ({**one.known, **one.unknown} for one in (old, new))
     if len(first) == len(second) == 1:
         first, second = ({"": one} for read in (first, second) for one in read.values())
     first = _paired(first, second)
@@ -181,28 +180,15 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
         return max(status, over_files(first, second, files, arguments))
     contract = contract_of(arguments, next((one.dialect for one in first.values()), configuration_of(arguments).usual))
     budget = budget_of_many(len(first) + len(second))
-    equal = 0
     rows = []
     for key in dict.fromkeys([*first, *second]):
-        one, other = first.get(key), second.get(key)
-        found = None
-        if one is None or other is None:
-            status = max(status, 1)
-            text = one.text if one is not None else other.text if other is not None else ""
-            if not arguments.markdown:
-                _only(key, text, paths[one is None], as_json=arguments.json)
-        else:
-            found = _related((one, other), contract, budget.share(budget.left // 2), key)
-            is_equal = found is not None and found.relation == "equal"
-            equal += is_equal
-            if found is None:
-                status = 2
-            elif arguments.markdown:
-                status = max(status, _status(found))
-            elif not is_equal or arguments.json:
-                status = max(status, _selectors(found, as_json=arguments.json, key=key))
-        is_unread = bool(new_damaged if other is None else old_damaged if one is None else ())
-        rows.append(ReviewRow(key, one, other, found, is_unread))
+        pair = first.get(key), second.get(key)
+        is_unread = any(one is not None and one.reason for one in pair)
+        is_unread = is_unread or bool(new.damaged if pair[1] is None else old.damaged if pair[0] is None else ())
+        known = [one for one in pair if one is not None and not one.reason]
+        found = _related(known, contract, budget.share(budget.left // 2), key)
+        rows.append(ReviewRow(key, *pair, found, is_unread))
+        status = max(status, _show(rows[-1], paths, arguments))
     title = f"Selectors of {paths[0]} and {paths[1]}"
     tables = [*reviewed(rows, contract), *unread(damaged)] if arguments.html is not None or arguments.markdown else []
     if arguments.html is not None:
@@ -210,8 +196,33 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
     for line in page.markdown(title, tables) if arguments.markdown else ():
         print_text(line)
     if not arguments.json:
-        say(f"{len(first):,} and {len(second):,} selectors, {equal:,} of them equal")
+        _sum_up(rows, len(first), len(second))
     return status
+
+
+def _show(row: ReviewRow, paths: list[str], arguments: argparse.Namespace) -> int:
+    """Print what became of a key, unless a review has it; return the exit code."""
+    if row.related is not None:
+        is_shown = not arguments.markdown and (arguments.json or row.related.relation != "equal")
+        return _selectors(row.related, as_json=arguments.json, key=row.key) if is_shown else _status(row.related)
+    if row.old is not None and row.new is not None and not row.is_unread:
+        return 2  # it has been said what is wrong
+    one = row.old or row.new
+    assert one is not None
+    relation, path = "not read" if row.is_unread else "only", paths[row.old is None]
+    if arguments.json:
+        print_json({"key": row.key, "relation": relation, "path": path, "selector": one.text})
+    elif not arguments.markdown:
+        text = "not read" if row.is_unread else f"only in {path}"
+        print_text(f"{row.key}: {text}: {in_one_line(one.text)}", indent="    ")
+    return 1 if row.verdict in ("added", "removed") else 2
+
+
+def _sum_up(rows: list[ReviewRow], first: int, second: int) -> None:
+    verdicts = [row.verdict for row in rows]
+    equal = verdicts.count("unchanged") + verdicts.count("reworded")
+    counts = [f"{verdicts.count(one):,} {one}" for one in ("invalid", "not read") if one in verdicts]
+    say(", ".join([f"{first:,} and {second:,} selectors", f"{equal:,} of them equal", *counts]))
 
 
 def _paired(old: dict[str, Given], new: dict[str, Given]) -> dict[str, Given]:
@@ -232,13 +243,6 @@ def _paired(old: dict[str, Given], new: dict[str, Given]) -> dict[str, Given]:
                 many.remove(other)
                 called[key] = other
     return {called.get(key, key): one for key, one in old.items()}
-
-
-def _only(key: str, text: str, path: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"key": key, "relation": "only", "path": path, "selector": text})
-    else:
-        print_text(f"{key}: only in {path}: {in_one_line(text)}", indent="    ")
 
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:

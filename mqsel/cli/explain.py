@@ -75,8 +75,8 @@ def add(commands: Commands) -> None:
 
 def _explain(arguments: argparse.Namespace) -> int:
     if arguments.key is not None:
-        read, _ = keyed([arguments.selector], arguments, arguments.dialect)
-        one = named(arguments.key, read, [arguments.selector])
+        read = keyed([arguments.selector], arguments, arguments.dialect)
+        one = named(arguments.key, read.known, [arguments.selector])
         if (error := error_of(one.source, one.dialect)) is not None:
             complain_of(one, error, arguments.key)
             return 2
@@ -165,7 +165,7 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
     """Explain a message: the argument itself, or what it names."""
     found = _find(arguments)
     try:
-        answer = judged(matcher, found, dict(types_of(arguments)))
+        answer = judged(matcher, found, dict(types_of(arguments, found.kind)))
     except (DecodeError, PropertyTypeError) as error:
         if found.columns is None and len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"

@@ -20,6 +20,7 @@ from mqsel.cli.output import complain, flush, print_text, say
 from mqsel.columns.wordings import package_missing
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import listed_files
+from mqsel.formats.envelopes import PLAIN
 
 _EXAMPLES = f"""\
 The page is served on this machine alone, and its address holds a key: whoever has the address sees the messages. \
@@ -72,7 +73,9 @@ def _explore(arguments: argparse.Namespace) -> int:
         for one in caught:
             complain(str(one.message))
     session = Session(
-        MessageSource(tuple(arguments.files), arguments.format, types_of(arguments), arguments.max_size),
+        MessageSource(
+            tuple(arguments.files), arguments.format, types_of(arguments, arguments.format or PLAIN), arguments.max_size
+        ),
         contract=contract_of(arguments, arguments.dialect),
         inventory=inventory,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats
@@ -42,6 +43,8 @@ def add(commands: Commands) -> None:
 
 class InspectReport(Report):
     """Where messages arrive: tables, or JSON, on stdout."""
+
+    most = math.inf
 
     def __init__(self, ask: Ask, form: Form) -> None:
         super().__init__(ask)

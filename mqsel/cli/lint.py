@@ -21,7 +21,7 @@ from mqsel.cli.output import print_exact, print_json, print_text, say, width_of
 from mqsel.cli.rewriting import DIFF, WRITE, RewriteOutcome, rewrite
 from mqsel.cli.rules import HEADED, LISTED, described, explained
 from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import caret, carets, nameable
+from mqsel.errors import caret, carets, check_total, nameable
 from mqsel.inventory import Entry
 from mqsel.inventory.edit import FileEdit, replacement
 from mqsel.inventory.known import findings_of
@@ -97,6 +97,7 @@ def _lint(arguments: argparse.Namespace) -> int:
         found, outcome = _fix(arguments, read, choice, look)
     else:
         found = [(one, choice.chosen(one, look(one))) for one in read.selectors]
+    check_total(len(read.selectors), len(found))
     if arguments.write_baseline:
         _write_baseline(arguments.write_baseline, found)
         return 2 if read.damaged else 0
@@ -110,7 +111,7 @@ def _lint(arguments: argparse.Namespace) -> int:
         for one, findings in found:
             show(one, findings, sys.stderr if arguments.fix else sys.stdout)
     if not arguments.json and not arguments.sarif:
-        _sum_up(found, choice.known)
+        _sum_up(found, choice.known, len(read.damaged))
     if read.damaged or outcome.refused:
         return 2
     if arguments.diff:
@@ -123,13 +124,14 @@ def _lint(arguments: argparse.Namespace) -> int:
 _Found = list[tuple[Given, list[Finding]]]
 
 
-def _sum_up(found: _Found, known: int) -> None:
+def _sum_up(found: _Found, known: int, damaged: int) -> None:
     findings = [one for _, many in found for one in many]
     unknown = sum(bool(one.reason) for one, _ in found)
     fixable = sum(bool(one.edits) for one in findings)
     counts = (
         f"{len(found):,} selector{'s' * (len(found) != 1)}",
         f"{unknown:,} that cannot be known" * bool(unknown),
+        f"{damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged),
         f"{len(findings):,} finding{'s' * (len(findings) != 1)}",
         f"{fixable:,} of them for --fix" * bool(fixable),
         f"{known:,} more in the baseline" * bool(known),
@@ -265,6 +267,7 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
                 change = {"artifactLocation": location, "replacements": replacements}
                 result["fixes"] = [{"artifactChanges": [change]}]
             results.append(result)
+    check_total(sum(len(findings) for _, findings in found), len(results), of="findings")
     run = {
         "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": [described(rule) for rule in RULES]}},
         "columnKind": "unicodeCodePoints",

@@ -28,8 +28,6 @@ from mqsel.files.run.work import Ask, Match, Tally, everything
 from mqsel.formats.jsonl import in_json
 from mqsel.matcher import compile as compile_selector
 
-_NAMED = 5  # missing properties named in the summary
-
 _EXAMPLES = f"""\
 A message is a JSON object on one line. A plain whole number is an int64, any other number a float64; a value may name \
 its type: {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {{"bytes": "0a1b"}}}}.
@@ -113,8 +111,7 @@ class MatchReport(Report):
             # Equal counts by name: partitions arrive in any order of names.
             most = sorted(((name, n) for name, n in counts.items() if n), key=lambda item: (-item[1], item[0]))
             if most:
-                shown = ", ".join(f"{name} {count:,}" for name, count in most[:_NAMED])
-                say(f"{word}: {shown}{', …' * (len(most) > _NAMED)}")
+                say(f"{word}: " + ", ".join(f"{name} {count:,}" for name, count in most))
         if total.noted:
             messages = f"{total.noted:,} message{'s' * (total.noted != 1)}"
             say(f"skipped in part: {messages}, the first {total.note[1] if total.note else ''}")

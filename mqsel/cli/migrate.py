@@ -12,10 +12,9 @@ from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
 from mqsel.cli.output import print_json, print_text, say, write_file
-from mqsel.cli.report import check_total
 from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given, unread
-from mqsel.errors import SelectorError, in_one_line
+from mqsel.errors import SelectorError, check_total, in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
@@ -96,6 +95,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
         else:
             for line in _lines(rows[-1], names[0]):
                 print_text(line, indent=" " * 6)
+    check_total(len(read.selectors), len(rows))
     if not arguments.json:
         for line in _summary(rows):
             say(line)

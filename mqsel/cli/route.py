@@ -27,10 +27,10 @@ from mqsel.cli.arguments import (
     list_formats,
 )
 from mqsel.cli.output import print_json, print_text, say
-from mqsel.cli.report import CountReport, Report
+from mqsel.cli.report import CountReport, Report, first_of
 from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.cli.selectors import NONE_FOUND, add_inventory, complain_of, keyed
-from mqsel.errors import FileError, MqselError, SelectorError, shortened
+from mqsel.errors import FileError, MqselError, SelectorError, check_total, shortened
 from mqsel.files.arrays import opened_messages
 from mqsel.files.framings import FORMATS, pieces, place_of, shown
 from mqsel.files.parts import kind_of
@@ -152,7 +152,7 @@ def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[Selec
 
     Returns: the set, and whether a file was damaged.
     """
-    read, damaged = keyed([arguments.selectors], arguments, arguments.dialect)
+    read, unknown, damaged = keyed([arguments.selectors], arguments, arguments.dialect)
     raising = arguments.errors == "raise"
     if raising and damaged:
         raise MqselError("a file of selectors is damaged", hint="--errors skip leaves out what cannot be read")
@@ -165,14 +165,20 @@ def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[Selec
             pairs[key] = one.text if one.dialect == usual else compile_selector(one.text, dialect=one.dialect)
         except SelectorError as error:
             faulty[key] = error
-    pairs |= {key: compile_selector("TRUE", dialect=ARTEMIS) for key in all_keys if key not in read}
+    free = [key for key in all_keys if key not in read and key not in unknown]
+    pairs |= {key: compile_selector("TRUE", dialect=ARTEMIS) for key in free}
     faulty |= made.admit(pairs)
+    check_total(len(read) + len(free), len(made), len(faulty))
     for key in [*faulty][: 1 if raising else None]:
         complain_of(read[key], faulty[key], key)
     if faulty and raising:
         raise MqselError("a selector is faulty", hint="--errors skip leaves such selectors out")
-    if not made and (faulty or damaged or not read):
-        raise MqselError(_NONE_LEFT if faulty or damaged else NONE_FOUND)
+    if not made:
+        raise MqselError(_NONE_LEFT if faulty or unknown or damaged else NONE_FOUND)
+    if faulty or unknown:
+        counts = (len(faulty), "invalid"), (len(unknown), "that cannot be known")
+        left = ", ".join([f"{count:,} {what}" for count, what in counts if count])
+        say(f"selectors: {len(made):,} of {len(made) + len(faulty) + len(unknown):,}; left out: {left}")
     return made, bool(damaged)
 
 
@@ -222,13 +228,12 @@ class RouteReport(Report):
             f"{len(self._keys):,} keys, {total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
         )
         left = total.messages - total.skipped - total.selected
-        if left and self._unclaimed:
-            places = ", ".join(self._unclaimed[:EXAMPLES])
-            say(f"nobody gets {left:,} of them: {places}{', …' * (left > EXAMPLES)}")
+        places = self._unclaimed[:EXAMPLES]
+        if left and places:
+            more = f" and {left - len(places):,} more: mqsel explore --inventory PATH FILE shows them"
+            say(f"nobody gets {left:,} of them: {', '.join(places)}{more * (left > len(places))}")
         if nothing:
-            named = ", ".join(shortened(key) for key in nothing[:_SHOWN])
-            more = f" and {len(nothing) - _SHOWN:,} more, which --count lists" * (len(nothing) > _SHOWN)
-            say(f"nothing for: {named}{more}")
+            say(f"nothing for: {first_of([shortened(key) for key in nothing], _SHOWN, '--count lists them')}")
         return 2 if self.trouble else int(not total.selected)
 
 

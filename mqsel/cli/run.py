@@ -55,7 +55,9 @@ def add_ways(made: argparse.ArgumentParser) -> None:
 
 def ask_of(arguments: argparse.Namespace, **options: Any) -> Ask:
     """Return what the arguments that all commands share ask of a run; *options* are those of `Ask` beside."""
-    return Ask(format=arguments.format or "json", types=types_of(arguments), max_size=arguments.max_size, **options)
+    is_on_spark = getattr(arguments, "spark", False) or getattr(arguments, "master", None) is not None
+    types = types_of(arguments, arguments.format or ("json" if is_on_spark else None))
+    return Ask(format=arguments.format or "json", types=types, max_size=arguments.max_size, **options)
 
 
 def run(
@@ -88,6 +90,8 @@ def run(
     with closing(records):  # type: ignore[type-var]
         known = {report.asked.format}
         for _, name, kind, record in in_files(records):
+            if isinstance(record, Begun):
+                types_of(arguments, kind)
             if kind in SCHEMAS and kind not in known:
                 known.add(kind)
                 say_format(name, kind)

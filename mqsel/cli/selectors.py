@@ -16,8 +16,8 @@ from mqsel.cli.arguments import Commands, add_max_size, command, dialect_of, in_
 from mqsel.cli.configuration import Configuration, configured
 from mqsel.cli.output import complain, print_json, print_text, say, width_of
 from mqsel.cli.page import PageTable
-from mqsel.cli.report import progress
-from mqsel.errors import FileError, MqselError, SelectorError, caret, in_one_line, nameable, shortened
+from mqsel.cli.report import first_of, progress
+from mqsel.errors import FileError, MqselError, SelectorError, caret, check_total, in_one_line, nameable, shortened
 from mqsel.files.framings import shown
 from mqsel.files.opening import check_size, opened
 from mqsel.files.run.work import Ask, why
@@ -296,7 +296,8 @@ def complain_of(one: Given, error: SelectorError, key: str = "", *, is_many: boo
         complain(error, f"{one.where}: " * is_many)
         return
     hint = f"\n  hint: {error.hint}" if error.hint else ""
-    lines = [f"{error.message} [{error.reason}]", *caret(one.text, error.span, width_of(sys.stderr))]
+    code = f" [{error.reason}]" * error.is_ibm
+    lines = [f"{error.message}{code}", *caret(one.text, error.span, width_of(sys.stderr))]
     complain("\n".join(lines) + hint, f"{one.place(error.span)}: " + f"{key}: " * bool(key))
 
 
@@ -307,24 +308,33 @@ def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
     """
     if key not in by:
         alike = [one for one in by if one.startswith(f"{key}@")]
-        known = ", ".join(shortened(one) for one in (alike or [*by])[:_NAMED])
-        more = ", …" * (len(alike or by) > _NAMED)
+        known = first_of([shortened(one) for one in alike or by], _NAMED, "mqsel selectors PATH lists them")
         raise MqselError(
             f"there is no selector with the key {shortened(key)} in {', '.join(map(shown, paths))}",
-            hint=f"the keys are {known}{more}" if by else None,
+            hint=f"the keys are {known}" if by else None,
         )
     return by[key]
 
 
-def keyed(
-    paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None
-) -> tuple[dict[str, Given], list[Entry]]:
+class KeyedSelectors(NamedTuple):
+    """The selectors of files by key.
+
+    Attributes:
+        known: those that are known.
+        unknown: those that are glued together or have placeholders; they have been complained of.
+        damaged: the entries of what could not be read; likewise.
+    """
+
+    known: dict[str, Given]
+    unknown: dict[str, Given]
+    damaged: list[Entry]
+
+
+def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> KeyedSelectors:
     """Read the selectors of files by key; complain of what is damaged, and of what cannot be known.
 
     Args:
         dialect: to read all of them in; None for that of the kind of each.
-
-    Returns: those that are known, and the entries of what could not be read.
 
     Raises: MqselError: a file of keys has one twice.
     """
@@ -338,13 +348,14 @@ def keyed(
                 f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} stands in it twice: in line {one.line}, "
                 f"and in line {before.line}"
             )
-    made = {}
+    known: dict[str, Given] = {}
+    unknown: dict[str, Given] = {}
     for key, entry in zip(keys_of(entries), entries, strict=True):
+        (unknown if entry.reason else known)[key] = _of_entry(entry)
         if entry.reason:
             complain(f"{place_in_words(entry)}: {key}: it cannot be known: {entry.reason}")
-        else:
-            made[key] = _of_entry(entry)
-    return made, read.damaged
+    check_total(len(entries), len(known), len(unknown))
+    return KeyedSelectors(known, unknown, read.damaged)
 
 
 _NAMED = 8  # keys in a hint
@@ -356,9 +367,9 @@ _KEYED = ("keyed", "keyed-json", "parquet")  # whose keys are of their own
 _WIDTH = max(map(len, KINDS))
 _ABOUT = f"""\
 Prints a line for each selector: key, destination, selector and FILE:LINE:COLUMN, with tabs between; a tab or an end of
-line within a string is printed as ␉ or ␊, and --json has the selector as it stands. Of what cannot be known the reason
-stands in parentheses. A folder is walked as ripgrep does it; - is stdin. What a file holds is recognised, or told by
---as.
+line within a string is printed as a sign that stands for it, and --json has the selector as it stands. Of what cannot
+be known the reason stands in parentheses. A folder is walked as ripgrep does it; - is stdin. What a file holds is
+recognised, or told by --as.
 
 exit code: 0 if there is a selector, 1 if there is none, 2 if something went wrong, such as a damaged file.
 
@@ -384,14 +395,16 @@ def add(commands: Commands) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    known = unknown = damaged = 0
+    listed = known = unknown = damaged = 0
     passed: list[str] = []
     places = files_of(arguments.paths)
+    measured: list[Place] = []
     if sys.stderr.isatty():
-        places = iter(listed := [*places])
-    with progress([one.path for one in listed] if sys.stderr.isatty() else [], Ask()) as advance:
+        places = iter(measured := [*places])
+    with progress([one.path for one in measured], Ask()) as advance:
         for place in places:
             for entry in entries_of(place, arguments, arguments.dialect, passed):
+                listed += 1
                 known += entry.selector is not None
                 unknown += entry.selector is None and entry.text is not None
                 damaged += entry.text is None and bool(entry.reason)
@@ -405,11 +418,13 @@ def _list(arguments: argparse.Namespace) -> int:
             if advance is not None and place.path != "-":
                 with suppress(OSError):
                     advance(Path(place.path).stat().st_size)
-    if not known + unknown + damaged:
+    check_total(listed, known, unknown, damaged)
+    if not listed:
         complain(NONE_FOUND)
     report_passed(passed, arguments)
     if not arguments.json:
-        say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known")
+        unread = f", {damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged)
+        say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known{unread}")
     return 2 if damaged else int(not known + unknown)
 
 

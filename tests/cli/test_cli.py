@@ -292,7 +292,7 @@ def test_reports_end_after_ten(run, tmp_path):
         *(f"mqsel: {first}:{number}" for number in range(1, 9)),
         *(f"mqsel: {second}:{number}" for number in range(1, 3)),
     ]
-    assert lines[10] == "mqsel: … and 6 more"
+    assert lines[10] == "mqsel: … and 6 more: mqsel inspect reports all"
     assert "16 skipped" in lines[11]
 
 
@@ -495,7 +495,7 @@ def test_check_trouble(run, tmp_path):
     )
     missing = tmp_path / "no"
     said = f"mqsel: {missing}:1:1: the file cannot be read: No such file or directory\n"
-    assert run("check", "--file", missing) == (2, b"", f"{said}mqsel: 0 selectors, 0 invalid\n")
+    assert run("check", "--file", missing) == (2, b"", f"{said}mqsel: 0 selectors, 0 invalid, 1 place not read\n")
 
 
 # ---- explain -----------------------------------------------------------------------------------------------------
@@ -889,8 +889,7 @@ def test_inspect_trouble(run, tmp_path):
     status, out, err = run("inspect", file)
     assert status == 1
     assert out.startswith(f"{file}:13\n".encode())
-    assert len(err.splitlines()) == 11
-    assert err.endswith("mqsel: … and 2 more\n")
+    assert [line.split(":")[2] for line in err.splitlines()] == [str(number) for number in range(1, 13)]
     assert run("inspect", tmp_path / "absent", file)[0] == 2
     assert run("inspect", written(tmp_path / "b"))[::2] == (0, "mqsel: no messages\n")
     assert run("inspect", "--format", "mq", written(tmp_path / "c", b"MD  "))[0] == 2
@@ -1010,8 +1009,7 @@ def test_files_behind_options(run, tmp_path):
 UNREADABLE = [
     (b"color,weight\nblue,5\n", [], "json: this looks like CSV\n  hint: python3 -c"),
     (b"<?xml version='1.0'?>\n<a/>\n", [], "json: this looks like XML\n  hint: of XML only exports"),
-    (b'{\n  "color": "blue"\n}\n', [], "json: this looks like JSON of several lines\n  hint: write each object on"),
-    (b"JMS_BODY_FIELD:JMSText = a\n", [], "json: this looks like an output of activemq browse\n  hint: write"),
+    (b"JMS_BODY_FIELD:JMSText = a\n", [], "json: this looks like an output of activemq browse\n  hint: jq"),
     (b"\x80\x01\x00\xff", [], "json: this looks like binary data\n  hint: for messages with their length in front"),
     *[
         (

@@ -201,7 +201,7 @@ def test_what_is_no_file_of_selectors(run: Run, content: bytes, what: str, pack:
     for command in ("check", "lint", "format"):
         status, out, err = run(command, "--file", "file")
         assert (status, out, err[: len(said)]) == (2, "", said), command
-    assert run("audit", "file") == (2, "", said + "0 selectors\n")
+    assert run("audit", "file") == (2, "", said + "0 selectors, 1 not read\n")
     assert run("route", "file", "messages") == (2, "", said + "mqsel: no selector is left\n")
 
 

@@ -121,7 +121,8 @@ class Property(NamedTuple):
         """Return what is expected, for people."""
         if self.values:
             shown = [quoted(one) if isinstance(one, str) else str(plain(one)) for one in self.values[:MAX_VALUES]]
-            return f"one of {', '.join(shown)}{', …' * (len(self.values) > MAX_VALUES)}"
+            more = len(self.values) - len(shown)
+            return f"one of {', '.join(shown)}{f' or {more:,} more, which the contract lists' * (more > 0)}"
         bounds = [f"at least {self.least}"] * (self.least is not None)
         bounds += [f"at most {self.greatest}"] * (self.greatest is not None)
         return ", ".join([" or ".join(self.types) or "any type", *bounds])

@@ -16,7 +16,7 @@ from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.explain.sentences import Count, Seen, Told, sentences
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
-from mqsel.errors import cells, cut, padded, visible, wrapped
+from mqsel.errors import cells, check_total, cut, padded, visible, wrapped
 from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Node, Not, Or, unparse
@@ -173,11 +173,14 @@ def reported(
         more: of `Profile`.
     """
     parts, properties = tuple(counts), tuple(seen)
+    check_total(messages, *parts[0][2:], of="messages")
     nodes = [node for node, _ in parts_of(selector.node)]
     noun = more.get("noun", "message")
     by_name = {one.name: one for one in properties}
     told = Told(selector, nodes, [*parts], by_name, texts, messages, noun, more.get("refused", 0))
     said = sentences(told)
+    if not messages and (skipped := more.get("skipped")):
+        said = [f"the {noun} could not be read" if skipped == 1 else f"none of {skipped:,} {noun}s could be read"]
     said[1:1] = [one.sentence for one in lint(selector.text, selector.dialect) if one.severity == WARNING]
     if more.get("noted"):
         said.append(f"skipped in part: {more['noted']:,}, the first {more['note']}")
@@ -223,9 +226,10 @@ def _values(seen: Seen) -> str:
         said.append("more than 1,000 values")
     elif seen.values and not (is_spread and seen.different == seen.counted > _VALUES):
         shown = [cut(in_words(value), _WIDTH) + (f" ×{count:,}" if count > 1 else "") for value, count in seen.values]
-        is_more = seen.different is None or seen.different > len(seen.values)
+        more = "more" if seen.different is None else f"{seen.different - len(seen.values):,} more"
+        shown += [more] * (seen.different is None or seen.different > len(seen.values))
         before = f"of {seen.counted:,}: " if seen.counted < seen.present else ""
-        said.append(before + ", ".join([*shown, *["…"] * is_more]))
+        said.append(before + ", ".join(shown))
     if is_spread:
         said.append(f"{in_words(seen.least)} to {in_words(seen.greatest)}")
     if seen.near is not None:

@@ -317,7 +317,8 @@ def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Ite
         pairs = [*texts.items()] or one.values
         is_whole = one.counted >= one.present
         shown = [in_words(value) + f" ({number:,})" * is_whole for value, number in pairs[:_LISTED]]
-        shown += ["…"] * (one.different is None or len(pairs) > _LISTED)
+        left = len(pairs) - _LISTED if texts or one.different is None else one.different - _LISTED
+        shown += [f"{left:,} more" if one.different is not None else "more"] * (one.different is None or left > 0)
         near = _near_value(told, node, texts, is_whole=is_whole) if wanted else ""
         yield near or f"{told.written(node)} is {truth} wherever {one.name} is there: it is {', '.join(shown)}"
 
