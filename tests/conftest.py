@@ -368,10 +368,13 @@ def shown(value: object) -> str:
 Run = Callable[..., tuple[int, Any, str]]
 
 
-def ran(captured: pytest.CaptureFixture[Any], *arguments: object) -> tuple[int, Any, str]:
-    """Run the command line in this process; return the exit code, stdout as it is captured, stderr as text."""
+def ran(captured: pytest.CaptureFixture[Any], *arguments: object, **options: Any) -> tuple[int, Any, str]:
+    """Run the command line in this process; return the exit code, stdout as it is captured, stderr as text.
+
+    The options are those of `mqsel.cli.main`.
+    """
     try:
-        status = cli.main([*map(str, arguments)])
+        status = cli.main([*map(str, arguments)], **options)
     except SystemExit as ended:
         status = int(ended.code or 0)
     out, err = captured.readouterr()
