@@ -393,6 +393,12 @@ def run_binary(capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
     return partial(ran, capsysbinary)
 
 
+def is_shown(shown: str, text: str) -> bool:
+    """Report whether a document shows what is printed: … stands for the rest of a line or a part of it, as times do."""
+    shown = re.sub(r"\d+\.\d\d s$", "… s", shown, flags=re.MULTILINE)
+    return re.fullmatch(".*".join(map(re.escape, shown.split("…"))), text) is not None
+
+
 def process(*arguments: object, check: bool = False, **options: Any) -> Any:
     """Run the command line in a process of its own."""
     command = [sys.executable, "-m", "mqsel", *map(str, arguments)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import picture
 import pytest
-from conftest import ROOT, VECTORS_ROOT, json_lines
+from conftest import ROOT, VECTORS_ROOT, is_shown, json_lines
 
 import mqsel
 
@@ -59,12 +59,6 @@ def printed(command: str, folder: Path) -> str:
         ["bash", "-c", f"exec 2>&1; {command}"], check=False, cwd=folder, env=names, capture_output=True, text=True
     )
     return done.stdout
-
-
-def is_shown(shown: str, text: str) -> bool:
-    """Report whether a document shows what is printed: … stands for the rest of a line or a part of it, as times do."""
-    shown = re.sub(r"\d+\.\d\d s$", "… s", shown, flags=re.MULTILINE)
-    return re.fullmatch(".*".join(map(re.escape, shown.split("…"))), text) is not None
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
