@@ -131,7 +131,7 @@ def test_an_account_may_be_looked_at_meanwhile() -> None:
 
 TYPED = [
     b'{"a": {"int32": 5}, "b": {"string": "x"}, "c": {"null": null}, "d": {"bytes": "00ff"}, "e": { "boolean" : true}}',
-    b'{"a": {"int8": 300}, "b": {"float64": "NaN"}, "c": {"float32": 1e99}, "d": {"bytes": "0"}, "e": {"float64": "x"}}',
+    b'{"a": {"int8": 300}, "b": {"float64": "NaN"}, "c": {"float32": 1e99}, "d": {"bytes": "0"}, "e": {"int8": "x"}}',
     b'{"a": {}, "b": [], "c": {"x": 1}, "d": [{"int32": 5}], "e": {"int32": 5, "int64": 6}, "f": {"int32": [1]}}',
     b'{"a": {"x": 1, "int32": 5}, "b": {"int32": 5, "int32": 6}, "c": {"\\u0069nt32": 5}, "d": {"string": "\\ud800"}}',
     b'{"a": {"int64": 9223372036854775808}, "b": {"int64": -0}, "c": {"string": "\\u00e9\xc3\xa9"}, "d": {"bytes": 5}}',
