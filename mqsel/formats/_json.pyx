@@ -823,6 +823,7 @@ cdef object name_of(const uint8_t *text, Py_ssize_t length, uint32_t number):
     return name
 
 
+cdef tuple LAST_NAMES = ()             # of the line before: most have the same, and get this tuple again
 cdef JSONDecoder TYPED = JSONDecoder(("typed",))  # its record takes the values that `typed_end` reads
 
 
@@ -857,6 +858,7 @@ def property_names(bytes line not None):
 
     Returns: a tuple; None where that is left to it.
     """
+    global LAST_NAMES
     cdef Walk walk
     cdef const uint8_t *start
     cdef const uint8_t *stop
@@ -864,7 +866,11 @@ def property_names(bytes line not None):
     cdef int64_t whole
     cdef int more
     cdef bint flag
-    cdef list names = []
+    cdef Py_ssize_t count = 0       # names so far
+    cdef bint is_same = True        # they are those of the line before
+    cdef tuple last = LAST_NAMES
+    cdef list names = None
+    cdef object name
     start = <const uint8_t *> PyBytes_AS_STRING(line)
     stop = start + PyBytes_GET_SIZE(line)
     start = blanks(start, stop)
@@ -892,7 +898,18 @@ def property_names(bytes line not None):
                 number_end(start, walk.stop, &flag)
                 flag = not flag or whole_read(start, walk.at, &whole)
         if flag:
-            names.append(name_of(walk.key, walk.key_stop - walk.key, numbers[walk.count - 1]))
-    if more < 0 or blanks(walk.at, walk.stop) != walk.stop or _jsonl.INSPECTED in names:
+            name = name_of(walk.key, walk.key_stop - walk.key, numbers[walk.count - 1])
+            if is_same and (count == len(last) or last[count] is not name):
+                is_same = False
+                names = list(last[:count])
+            if not is_same:
+                names.append(name)
+            count += 1
+    if more < 0 or blanks(walk.at, walk.stop) != walk.stop:
         return None
-    return tuple(names)
+    if not is_same or count < len(last):
+        names = list(last[:count]) if is_same else names
+        if _jsonl.INSPECTED in names:
+            return None
+        LAST_NAMES = tuple(names)
+    return LAST_NAMES
