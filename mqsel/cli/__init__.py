@@ -14,13 +14,16 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mqsel import _interrupt
 from mqsel.cli.arguments import Help
 from mqsel.cli.output import StdoutFile, choose_color, complain, print_text, say
 from mqsel.errors import MqselError, shortened, shortened_line
 from mqsel.machine.program import BUILD
+
+if TYPE_CHECKING:
+    from mqsel.files.run.work import Sharing
 
 _EXAMPLES = """\
 examples:
@@ -106,14 +109,14 @@ def _parser(argv: list[str]) -> tuple[_CommandParser, dict[str, _CommandParser]]
     return parser, commands.choices
 
 
-def _parsed(given: list[str]) -> argparse.Namespace:
+def _parsed(given: list[str], sharing: Sharing | None) -> argparse.Namespace:
     """Read the arguments. argparse itself takes no list of arguments that stands behind an option and may be empty."""
     parser, commands = _parser(given)
     if not given:
         parser.exit(2, _FIRST)
     if given[0] not in commands and given[0][:1] != "-":
         parser.error(f"there is no command {shortened(given[0])}{_meant([given[0]], commands)}")
-    arguments, rest = parser.parse_known_args(given)
+    arguments, rest = parser.parse_known_args(given, argparse.Namespace(sharing=sharing))
     if rest and ("rest" not in arguments or any(one[:1] == "-" != one and " " not in one for one in rest)):
         called = commands[arguments.called]
         known = [word for action in called._actions for word in action.option_strings]  # noqa: SLF001 (nothing else has)
@@ -131,27 +134,28 @@ def _meant(words: list[str], known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None, sharing: Sharing | None = None) -> int:
     """Run the command line.
 
     Args:
         argv: the arguments, by default those of the process.
+        sharing: how a run is shared among processes, if not as usual.
 
     Returns: the exit code.
     """
     if argv is not None:
-        return _answered(argv)
+        return _answered(argv, sharing)
     _interrupt.begin()
     _take_streams()
     gc.enable()
     gc.freeze()  # what is imported stays: walking through it, at the end too, took a fifteenth of a start
     try:
-        return _answered(sys.argv[1:])
+        return _answered(sys.argv[1:], sharing)
     finally:
         _interrupt.over()
 
 
-def _answered(argv: list[str]) -> int:
+def _answered(argv: list[str], sharing: Sharing | None) -> int:
     """Run the command line, bring its answer to where stdout goes, and return the exit code."""
     if sys.stdout is None:
         print_text("mqsel: stdout is closed: expected a place for the answer", stream=sys.stderr)
@@ -161,7 +165,7 @@ def _answered(argv: list[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
-            arguments = _parsed(argv)
+            arguments = _parsed(argv, sharing)
             choose_color(arguments.color)
             return int(arguments.run(arguments))
         finally:  # also what help and version print

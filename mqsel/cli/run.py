@@ -21,7 +21,7 @@ from mqsel.files.opening import is_queue
 from mqsel.files.parts import Named, listed_files
 from mqsel.files.run import cores, sifted
 from mqsel.files.run.tasks import Begun, size_of
-from mqsel.files.run.work import Ask, Job, in_files
+from mqsel.files.run.work import Ask, Job, Sharing, in_files
 from mqsel.formats.envelopes import PLAIN, WORDS, fitting
 from mqsel.formats.records import SCHEMAS
 
@@ -56,8 +56,13 @@ def add_ways(made: argparse.ArgumentParser) -> None:
 def ask_of(arguments: argparse.Namespace, **options: Any) -> Ask:
     """Return what the arguments that all commands share ask of a run; *options* are those of `Ask` beside."""
     is_on_spark = getattr(arguments, "spark", False) or getattr(arguments, "master", None) is not None
-    types = types_of(arguments, arguments.format or ("json" if is_on_spark else None))
-    return Ask(format=arguments.format or "json", types=types, max_size=arguments.max_size, **options)
+    return Ask(
+        format=arguments.format or "json",
+        types=types_of(arguments, arguments.format or ("json" if is_on_spark else None)),
+        max_size=arguments.max_size,
+        sharing=arguments.sharing or Sharing(),
+        **options,
+    )
 
 
 def run(

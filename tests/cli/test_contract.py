@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT, process
 
 from mqsel.analysis.compare.contract import Contract
+from mqsel.files.run.work import Sharing
 from mqsel.formats.jsonl import in_json
 from mqsel.values import Float32, Int32
 
@@ -69,11 +70,9 @@ def test_lines(run, lines):
     assert err.startswith("300 messages, 0 skipped, ")
 
 
-def test_processes_write_the_same(run, lines, monkeypatch):
+def test_processes_write_the_same(run, lines):
     """Two processes write what one does."""
-    monkeypatch.setattr("mqsel.files.run.tasks.SIZE", 4096)
-
-    assert run("contract", "-j", "2", lines)[1] == run("contract", lines)[1]
+    assert run("contract", "-j", "2", lines, sharing=Sharing(part_size=4096))[1] == run("contract", lines)[1]
 
 
 def test_columns(run, rows):

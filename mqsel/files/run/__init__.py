@@ -67,7 +67,7 @@ def sifted(
     run = JobRun(selects, wanted, job)
     tasks: Iterator[Task] = (Task(number, file) for number, file in enumerate(files))
     if jobs > 1:
-        tasks = cut(tasks, wanted)
+        tasks = cut(tasks, wanted, ask().sharing.part_size)
         first = [*islice(tasks, 2)]
         tasks = chain(first, tasks)
         if len(first) == 2:

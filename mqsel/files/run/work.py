@@ -39,6 +39,21 @@ EXAMPLES = 3  # messages of one part that nobody gets
 REPORTED = 10  # skipped messages reported in full
 
 
+class Sharing(NamedTuple):
+    """How a run is shared among processes.
+
+    Attributes:
+        part_size: the bytes of a part of a large file: 20 ms of JSON lines.
+        room: the bytes of records that may wait for those before them, for each process.
+        quiet: the nanoseconds for which a file must not have changed before its lines are read twice: the clocks of
+            file systems are coarse.
+    """
+
+    part_size: int = 16 << 20
+    room: int = 4 << 20
+    quiet: int = 2 * 10**9
+
+
 class Ask(NamedTuple):
     """What is asked of a run; see the options of ``mqsel match``.
 
@@ -49,6 +64,7 @@ class Ask(NamedTuple):
         bound: whether the selectors are those of the queues of an export, which get messages of their addresses alone.
         by_place: whether `Runs` may stand for lines: who asks can read the file.
         max_size: the most bytes of a line.
+        sharing: how the run is shared among processes.
     """
 
     invert: bool = False
@@ -63,6 +79,7 @@ class Ask(NamedTuple):
     bound: bool = False
     by_place: bool = False
     max_size: int = MAX_MESSAGE
+    sharing: Sharing = Sharing()
 
 
 class Runs(NamedTuple):
