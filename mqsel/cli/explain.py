@@ -52,10 +52,10 @@ of the selector with the values that it reads. Without a message, mqsel prints t
 instructions.
 
 MESSAGE is one of these:
-  a JSON object
-  FILE:LINE, as other commands print it (FILE:BYTE for messages in bytes, FILE:ROW for Parquet)
-  FILE, for its first message or, with --nth, another one
-  - for stdin
+  {…}        a JSON object
+  FILE:LINE  a message as other commands name it: FILE:BYTE for messages in bytes, FILE:ROW for Parquet
+  FILE       the first message of the file, or the message that --nth chooses
+  -          stdin
 """
 
 
