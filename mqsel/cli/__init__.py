@@ -25,7 +25,9 @@ from mqsel.machine.program import BUILD
 if TYPE_CHECKING:
     from mqsel.files.run.work import Sharing
 
-_EXAMPLES = """\
+_ABOUT = """\
+Shows which messages a selector matches, and why it doesn't match the others.
+
 examples:
   mqsel match "JMSType = 'car' AND weight > 2500" messages.jsonl.gz
   mqsel why "Color = 'white'" dump.qload
@@ -36,27 +38,26 @@ examples:
   mqsel inspect dump.qload
   mqsel diff "weight > 2500" "NOT (weight <= 2500)"
   mqsel contract messages.jsonl.gz
-  mqsel explore messages.jsonl.gz
+  mqsel explore messages.jsonl.gz\
+"""
+_MORE = """\
+For the options of a command, type mqsel COMMAND --help. For formats, dialects, paths and exit codes, type mqsel help.
 
-With --json commands print JSON, which output.schema.json beside this program's modules describes.
-
-exit code: that of the command, see its help; 2 also if stdout is closed or full, 130 if it was ended by Ctrl-C. It does
-not depend on whether stderr can be written, nor on a reader of stdout that ends early, such as head: the command goes
-on to its exit code. Only match, route and inspect then stop, with the exit code for what they have read.
+For the structure of --json output, see output.schema.json in the installed package (mqsel/cli/).
 """
 
-
-# What is printed if nothing is asked: five things that people come for.
+# The output of bare mqsel: five things that people come for.
 _FIRST = """\
 usage: mqsel COMMAND …
 
-which messages does a selector select?      mqsel match "color = 'blue' AND weight > 2500" messages.jsonl
-why does it not select the others?          mqsel why "color = 'blue' AND weight > 2500" messages.jsonl
+which messages does a selector match?       mqsel match "color = 'blue' AND weight > 2500" messages.jsonl
+why doesn't it match the others?            mqsel why "color = 'blue' AND weight > 2500" messages.jsonl
 who gets which message?                     mqsel route --count subscriptions.txt messages.jsonl
-which selectors stand in these files?       mqsel selectors src/
+which selectors are in these files?         mqsel selectors src/
 what is wrong with them?                    mqsel lint src/
 
-mqsel --help lists all commands, mqsel COMMAND --help what one takes.
+all commands: mqsel --help     options of a command: mqsel COMMAND --help
+formats, dialects, paths and exit codes: mqsel help
 """
 
 # The modules of this folder that have one.
@@ -77,11 +78,30 @@ _COMMANDS = (
     "explore",
     "test",
     "completion",
+    "help",
 )
+_KNOW_ALL = ("completion", "help")  # these commands read the parsers of all commands
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """Parses arguments; that of argparse is silent if its help cannot be written, and lists all options in errors."""
+    """Parses arguments; that of argparse is silent if its help cannot be written, and lists all options in errors.
+
+    Attributes:
+        exits: what each exit code of the command means, from 0.
+    """
+
+    exits: tuple[str, ...] = ()
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, add_help=False)
+        self._positionals.title, self._optionals.title = "arguments", "other"
+        self.add_argument("-h", "--help", action="help", help="show this help")
+
+    def add_argument_group(self, *arguments: Any, **options: Any) -> Any:
+        """Add a group before the last one, which has what all commands have."""
+        group = super().add_argument_group(*arguments, **options)
+        self._action_groups.sort(key=lambda one: one is getattr(self, "_optionals", None))
+        return group
 
     def error(self, message: str) -> NoReturn:
         complain(MqselError(message, hint=f"{self.prog} --help lists what it takes"))
@@ -96,21 +116,24 @@ def _parser(argv: list[str]) -> tuple[_CommandParser, dict[str, _CommandParser]]
     """Return the parser, and by name those of the commands that the arguments may name."""
     parser = _CommandParser(
         prog="mqsel",
-        description="Shows which messages a selector matches, and why it doesn't match the others.",
-        epilog=_EXAMPLES,
+        description=_ABOUT,
+        epilog=_MORE,
         formatter_class=Help,
     )
-    parser.add_argument("--version", action="version", version=f"mqsel {BUILD}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="mqsel")  # or help is made to find it out
-    # Of the others the one that is called needs nothing, but completion, the last, all: it begins in two thirds of the
-    # time.
-    for name in argv[:1] if argv[:1] and argv[0] in _COMMANDS[:-1] else _COMMANDS:
+    parser.add_argument("--version", action="version", version=f"mqsel {BUILD}", help="print the version")
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, prog="mqsel"
+    )  # or help is made to find it out
+    # A command that does not read the parsers of others is imported alone: it begins in two thirds of the time.
+    for name in argv[:1] if argv[:1] and argv[0] in {*_COMMANDS} - {*_KNOW_ALL} else _COMMANDS:
         import_module(f"mqsel.cli.{name}").add(commands)
     return parser, commands.choices
 
 
 def _parsed(given: list[str], sharing: Sharing | None) -> argparse.Namespace:
     """Read the arguments. argparse itself takes no list of arguments that stands behind an option and may be empty."""
+    if given[:1] == ["help"] and given[1:2] and given[1] in _COMMANDS:
+        given = [given[1], "--help"]
     parser, commands = _parser(given)
     if not given:
         parser.exit(2, _FIRST)

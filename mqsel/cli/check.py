@@ -17,23 +17,22 @@ from mqsel.inventory.known import error_of, is_checked
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
 
-_EXAMPLES = f"""\
-exit code: 0 if every selector is valid, 2 if one is not or something else went wrong, such as a damaged file.
-
-{ABOUT_PATHS}
-examples:
-  mqsel check "color = 'blue'"
-  mqsel check subs.mqsc src/
-  mqsel check --dialect JMS -e color --file selectors.txt
-  mqsel check --json "color = 'blue'" "weight > 2500"
+_EXAMPLES = """\
+mqsel check "color = 'blue'"
+mqsel check subs.mqsc src/
+mqsel check --dialect JMS -e color --file selectors.txt
+mqsel check --json "color = 'blue'" "weight > 2500"\
 """
+_EXITS = ("Every selector is valid", "", "A selector is invalid, or another error")
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    check = command(commands, "check", _check, "report whether selectors are valid, and what they read", _EXAMPLES)
+    text = "report whether selectors are valid, and which properties they read"
+    check = command(commands, "check", _check, text, _EXAMPLES, _EXITS, ABOUT_PATHS)
     add_selectors(check)
-    check.add_argument("--json", action="store_true", help="print one JSON object for each selector")
+    output = check.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object for each selector")
 
 
 def _check(arguments: argparse.Namespace) -> int:

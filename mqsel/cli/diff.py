@@ -15,7 +15,17 @@ from mqsel.cli.changes import over_files
 from mqsel.cli.output import complain, print_json, print_text, say, write_file
 from mqsel.cli.review import ReviewRow, reviewed
 from mqsel.cli.run import add_ways
-from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files, unread
+from mqsel.cli.selectors import (
+    Given,
+    add_kind,
+    add_selector_option,
+    complain_of,
+    configuration_of,
+    keyed,
+    named,
+    names_files,
+    unread,
+)
 from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
 from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
@@ -23,31 +33,22 @@ from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.logic.solver.budget import Budget, budget_of_many
 
 _EXAMPLES = """\
-Two texts are compared; or the selectors of two paths, each with the one that has its key there, or one with one; or \
-the selectors of two keys of the paths behind --in. PATH is a file, a folder, a pattern in quotes, or - for stdin: \
-mqsel selectors --help lists what is read.
-SELECTOR stands behind -e, or is a text that names no file.
-Files of messages behind the two selectors, or the two paths, are searched for what the second selects and the first \
-does not (gained), and the other way round (lost): counts by key, examples with FILE:LINE, what is left of each when \
-all that does not matter is left out, and the selector of exactly what is gained.
+mqsel diff "weight > 2500" "NOT (weight <= 2500)"
+mqsel diff --dialect IBM_MQ --dialect JMS "weight + 1 > 2500 OR color = 'blue'"
+mqsel diff before.mqsc after.mqsc
+mqsel diff CARS BIKES --in subs.mqsc
+mqsel diff "color = 'red'" "color <> 'blue'" messages.jsonl.gz more.jsonl
+mqsel diff --html review.html before/ after/
+mqsel diff --markdown before.mqsc after.mqsc >> "$GITHUB_STEP_SUMMARY"\
+"""
+_EXITS = ("No difference", "A difference", "Not decided, or an error")
+_ABOUT = """\
+mqsel compares two paths by key. If each path has only one selector, it compares these two. If you add message files, \
+diff also counts the messages that the second selector adds (gained) and drops (lost). It prints examples with \
+FILE:LINE, each reduced to the properties that matter, and a selector for exactly the difference.
 
-Messages are printed as JSON that mqsel match and explain read; both selectors were evaluated on each. Two selectors \
-are equal if no message is selected by only one of them. For a message that neither selects, one may be FALSE and the \
-other UNKNOWN. With one selector and two dialects, FALSE in one and UNKNOWN in the other is a difference, too.
-
-exit code: 0 if there is no difference, 1 if there is one, 2 if it is not decided, or something went wrong.
-
-examples:
-  mqsel diff "weight > 2500" "NOT (weight <= 2500)"
-  mqsel diff "color LIKE 'b%'" "color = 'blue'"
-  mqsel diff --dialect IBM_MQ --dialect JMS "weight + 1 > 2500 OR color = 'blue'"
-  mqsel diff before.mqsc after.mqsc
-  mqsel diff CARS BIKES --in subs.mqsc
-  mqsel diff --given contract.json "weight > 2500" "NOT (weight <= 2500)"
-  mqsel diff "color = 'red'" "color <> 'blue'" messages.jsonl.gz more.jsonl
-  mqsel diff before.mqsc after.mqsc messages.jsonl.gz
-  mqsel diff --html review.html before/ after/
-  mqsel diff --markdown before.mqsc after.mqsc >> "$GITHUB_STEP_SUMMARY"
+Two selectors are equal if no message matches only one of them. One may be FALSE and the other UNKNOWN, unless you \
+compare two dialects. mqsel prints messages as JSON.
 """
 
 _SAID = {
@@ -62,37 +63,38 @@ _SAID = {
 def add(commands: Commands) -> None:
     """Add the command."""
     text = "compare two selectors, or one selector in two dialects"
-    diff = command(commands, "diff", _diff, text, _EXAMPLES)
+    diff = command(commands, "diff", _diff, text, _EXAMPLES, _EXITS, _ABOUT)
     diff.add_argument(
         "given",
         metavar="SELECTOR|PATH|KEY",
         nargs="*",
-        help="two selectors, or two paths, or with --in two keys; one selector is compared in two dialects; then files "
-        "of messages",
+        help="two selectors, paths or (with --in) keys; then files of messages, if any",
     )
     diff.set_defaults(rest="given")
-    diff.add_argument(
-        "-e", dest="selectors", metavar="SELECTOR", action="append", default=[], help="a selector in any case"
+    group = diff.add_argument_group("reading selectors (PATH: see mqsel help paths)")
+    add_selector_option(group)
+    group.add_argument(
+        "--in", dest="paths", metavar="PATH", action="append", default=[], help="file or folder that has the keys"
     )
-    diff.add_argument("--in", dest="paths", metavar="PATH", action="append", default=[], help="where the keys stand")
-    add_kind(diff)
-    diff.add_argument(
+    add_kind(group)
+    group.add_argument(
         "--dialect",
         dest="dialects",
         action="append",
         default=[],
         type=dialect_of,
         metavar="NAME",
-        help=f"{', '.join(PRESETS)}; default IBM_MQ, in files that of the kind; "
-        "twice, for the first selector and the second, or for one",
+        help="dialect; give two for two selectors, or to compare one selector in two dialects (names: mqsel help "
+        "dialects; default: by the type of the file, otherwise IBM_MQ)",
     )
-    add_given(diff)
+    add_given(group, "assume that messages conform to CONTRACT")
+    output = diff.add_argument_group("output")
+    way = output.add_mutually_exclusive_group()
+    way.add_argument("--json", action="store_true", help="print one JSON object; for two paths, one for each key")
+    way.add_argument("--markdown", action="store_true", help="print a review of two paths in Markdown")
+    output.add_argument("--html", metavar="FILE", help="also write a review of two paths as a web page")
     add_format(diff, FORMATS)
     add_ways(diff)
-    output = diff.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print one JSON object; for paths one for each key")
-    output.add_argument("--markdown", action="store_true", help="of two paths: print a review in Markdown")
-    diff.add_argument("--html", metavar="FILE", help="of two paths: write a review for people, too")
 
 
 def _diff(arguments: argparse.Namespace) -> int:

@@ -145,7 +145,7 @@ class Report:
             self.trouble = True
             stopped = " (stopped at the first error)"
         elif self.ask.limit == 0:
-            stopped = " (stopped by --limit)"
+            stopped = " (stopped by --max-matches)"
         if total.skipped > self._reported:
             complain(f"… and {total.skipped - self._reported:,} more: mqsel inspect reports all")
         if (total.skipped or self.trouble) and is_unread(self._first, self.seen, total.skipped):

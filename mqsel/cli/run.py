@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
-from mqsel.cli.arguments import limit, types_of
+from mqsel.cli.arguments import Options, limit, types_of
 from mqsel.cli.output import complain, flush
 from mqsel.cli.report import Report, progress, say_format, tasks
 from mqsel.errors import FileError, MqselError
@@ -35,22 +35,28 @@ _LARGE = 1 << 28
 _ROWS = 20  # of a Parquet file, by which records are known
 
 
-def add_jobs(made: argparse.ArgumentParser) -> None:
-    """Add the option that chooses how many processes read the files."""
-    made.add_argument(
+def add_jobs(made: argparse.ArgumentParser) -> Options:
+    """Add the option that chooses how many processes read the files; return the group of options."""
+    group = made.add_argument_group("speed")
+    group.add_argument(
         "-j",
         "--jobs",
         type=limit,
         metavar="N",
-        help="read in N processes; default: as many as there are processors, where that is quicker",
+        help="number of processes (default: 1; from 256 MB on, one per processor)",
     )
+    return group
 
 
 def add_ways(made: argparse.ArgumentParser) -> None:
     """Add the options that choose how many processes read the files, or Spark."""
-    add_jobs(made)
-    made.add_argument("--spark", action="store_true", help="run on Spark, on this machine unless --master is given")
-    made.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
+    group = add_jobs(made)
+    group.add_argument("--spark", action="store_true", help="run on Spark; every executor needs mqsel")
+    group.add_argument(
+        "--master",
+        metavar="URL",
+        help="run on this Spark master, such as spark://host:7077 (default: local[*])",
+    )
 
 
 def ask_of(arguments: argparse.Namespace, **options: Any) -> Ask:

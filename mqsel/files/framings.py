@@ -131,15 +131,15 @@ class FileFormat(NamedTuple):
 # is as long as the first bytes of such a file are as a length. amqsbcg prints to a terminal, from which anything may
 # have been copied along: it comes last.
 FORMATS = {
-    "parquet": FileFormat("Parquet: the properties are the columns of their names", None, None, re.compile(rb"\APAR1")),
-    "json": FileFormat("one JSON object on each line, a message", "json"),
+    "parquet": FileFormat("Parquet: one message per row, one property per column", None, None, re.compile(rb"\APAR1")),
+    "json": FileFormat("JSON lines: one message per line", "json"),
     **{
-        name: FileFormat(f"lines of JSON: {row.title}{'' if row.has_types else '; types are lost, see --type'}", name)
+        name: FileFormat(f"JSON lines: {row.title}{'' if row.has_types else '; every value is text, see --type'}", name)
         for name, row in SCHEMAS.items()
     },
-    "qload": FileFormat("text that dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
+    "qload": FileFormat("output of dmpmqmsg or QLOAD", "mq", qload.splitter, qload.START, ending=".qload"),
     "mq": FileFormat(
-        "bytes: messages with their length in front (4 bytes, big-endian), or one message; of a directory every file",
+        "bytes of IBM MQ: one message, or length-prefixed messages (4 bytes, big-endian)",
         "mq",
         partial(_framed, _MQ),
         _start(_MQ.pattern),
@@ -147,7 +147,7 @@ FORMATS = {
         ".mq",
     ),
     "amqp": FileFormat(
-        "bytes: AMQP 1.0 messages with their length in front (4 bytes, big-endian), or one message",
+        "bytes of AMQP 1.0: one message, or length-prefixed messages (4 bytes, big-endian)",
         "amqp",
         partial(_framed, _AMQP),
         _start(_SECTION),
@@ -155,7 +155,7 @@ FORMATS = {
         ".amqp",
     ),
     "artemis": FileFormat(
-        "XML that artemis data exp, artemis consumer or the exporter of ActiveMQ Classic wrote",
+        "XML of artemis data exp, artemis consumer or the ActiveMQ Classic exporter",
         "artemis",
         _exported,
         re.compile(
@@ -166,7 +166,7 @@ FORMATS = {
         closing=_end_of_export,
     ),
     "amqsbcg": FileFormat(
-        "output of the sample program amqsbcg; other text copied from the terminal is ignored",
+        "output of the sample program amqsbcg; mqsel ignores other text from the terminal",
         "mq",
         _printed,
         PRINTED,

@@ -214,7 +214,7 @@ def test_saved_sets_are_no_text(run: Run) -> None:
     assert (status, out, err[: len(said)]) == (2, "", said)
     assert json.loads(json.dumps(dict(SelectorSet.open("set")))) == {"a": "x > 5"}
     Path("empty").touch()
-    assert run("route", "empty", "messages")[2].startswith("mqsel: no selector was found: mqsel selectors --help")
+    assert run("route", "empty", "messages")[2].startswith("mqsel: no selector was found: mqsel help paths")
 
 
 @pytest.mark.parametrize(("content", "places"), [(KEYED, "1:3 2:3"), (ARRAY, "1:3 1:21"), (OBJECT, "1:8 1:31")])

@@ -75,8 +75,8 @@ def test_every_command_reads_every_record(run: Run, tmp_path: Path, kind: str) -
     ):
         status, out, err = run(*arguments)
         assert (status, "color" in out) == (0, True), arguments
-        assert err.count(f": read as {kind}, lines of JSON: {SCHEMAS[kind].title}") == 1, arguments
-        assert ("types are lost, see --type" in err) is not SCHEMAS[kind].has_types
+        assert err.count(f": read as {kind}, JSON lines: {SCHEMAS[kind].title}") == 1, arguments
+        assert ("every value is text, see --type" in err) is not SCHEMAS[kind].has_types
     assert run("match", "color = 'blue'", "--format", kind, str(path))[2].startswith("3 messages, 3 selected")
 
 

@@ -208,7 +208,7 @@ def test_limit_as_one_process(run: Run, files: list[Path]) -> None:
     """Invariant: a limit ends the run behind the same message, and what lies behind it is not counted."""
     lines = [file for file in files if "jsonl" in file.name]
     for number in (1, 40, 41, 250, 599, 700, 10_000):
-        arguments = ["--limit", number, "color = 'blue'", *lines]
+        arguments = ["--max-matches", number, "color = 'blue'", *lines]
 
         assert run("-j", 3, *arguments) == run("-j", 1, *arguments)
 
@@ -233,7 +233,7 @@ def selectors(tmp_path: Path) -> Path:
 
 @pytest.mark.sample(1, rest="process")
 @pytest.mark.parametrize(
-    "options", [[], ["--count"], ["--errors", "skip", "--limit", "250"], ["--limit", "10000"]], ids=" ".join
+    "options", [[], ["--count"], ["--errors", "skip", "--max-matches", "250"], ["--max-matches", "10000"]], ids=" ".join
 )
 def test_route_as_one_process(run: Run, files: list[Path], selectors: Path, options: list[str]) -> None:
     """Invariant: keys, messages, complaints with their places, counts and exit code are those of one process."""
