@@ -180,6 +180,8 @@ def test_sources_can_be_followed() -> None:
     """Every source of a vector is a section of a document that ships, or a public page by its title."""
     wrong: set[str] = set()
     for path in VECTORS_ROOT.rglob("*.jsonl"):
+        if path.parent.name == "measured":  # the answers of an engine
+            continue
         for vector in json_lines(path):
             cited = re.match(r"mqsel/([\w/]+\.md) (§\d+)", vector["source"])
             if cited:

@@ -46,6 +46,13 @@ COMMANDS = (
     ("why", "--given", "a = 1", "a = 1"),
     ("inspect",),
     ("inspect", "--json"),
+    ("inspect", "-j", "2"),
+    ("match", "-c", "a = 1"),
+    ("match", "--json", "-v", "a = 1"),
+    ("why", "--json", "a = 1"),
+    ("contract", "--json"),
+    ("route", "--count", "--json", "keys"),
+    ("route", "--count", "--why", "keys"),
     ("contract",),
     ("route", "keys"),
     ("diff", "a = 1", "a = 1 OR a = 2"),
@@ -136,4 +143,4 @@ def test_sizes_that_are_none(text: str, capsys: pytest.CaptureFixture[str]) -> N
     """What is no size is refused with the way to write one."""
     with pytest.raises(SystemExit):
         cli.main(["match", f"--max-size={text}", "a = 1", "-"])
-    assert "is not a size: write bytes, or a number such as 64k, 200M or 1G" in capsys.readouterr().err
+    assert "is not a size: write a number of bytes, or one with k, M or G" in capsys.readouterr().err
