@@ -165,12 +165,17 @@ class Report:
 
     def say_members(self, names: Iterable[str], *, in_any_case: bool) -> None:
         """Print which properties the first messages have inside a member, where no selector reads them."""
-        from mqsel.files.members import inside, inside_map  # noqa: PLC0415 (only if nothing is selected)
-
         name, kind, start = self._first or ("", "", b"")
-        if kind == "parquet" and (found := inside_map(name, names)):
-            complain(MqselError(f"{shown(name)}: {found[0]}", hint=found[1]))
-        if kind == PLAIN and (text := inside(start, names, name, in_any_case=in_any_case)):
+        text: tuple[str, str] | None = None
+        if kind == "parquet":
+            from mqsel.files.parquet import inside_map  # noqa: PLC0415 (for Parquet alone)
+
+            text = inside_map(name, names)
+        elif kind == PLAIN:
+            from mqsel.files.members import inside  # noqa: PLC0415 (where nothing is selected)
+
+            text = inside(start, names, name, in_any_case=in_any_case)
+        if text is not None:
             complain(f"{shown(name)}: {text[0]}\n  hint: {text[1]}")
 
     @property

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from mqsel.errors import MqselError
-
 _DEEP = 6  # members inside members that are looked at
 _ITEMS = 20  # of a list that are looked at
 _MESSAGES = 100  # of a file that are looked at
@@ -69,26 +67,6 @@ def inside(start: bytes, names: Iterable[str], path: str, *, in_any_case: bool) 
     if not path:
         hint = f"""write the content of {words} as MESSAGE: {{"{wanted[first]}": …}}"""
     return f"{what}: a selector reads the properties at the top", hint
-
-
-def inside_map(path: str, names: Iterable[str]) -> tuple[str, str] | None:
-    """Report a map of a file of Parquet that may have properties which no column has.
-
-    Returns: what was found, and a command that writes the entries as columns; None for nothing.
-    """
-    from mqsel.files import parquet  # noqa: PLC0415 (for Parquet alone)
-    from mqsel.files.wordings import map_hint  # noqa: PLC0415 (likewise)
-
-    columns: list[Any] = []
-    with suppress(MqselError), parquet.opened(path) as file:
-        columns = [*file.schema_arrow]
-    present = {one.name for one in columns}
-    for one in columns:
-        keys = [name.removeprefix(f"{one.name}.") for name in names if name not in present]
-        if keys and str(one.type).startswith("map<"):
-            what = f"column {one.name} is a map, of which a selector reads nothing: expected a column for each property"
-            return what, map_hint(path, one.name, keys)
-    return None
 
 
 def _objects(start: bytes) -> Iterator[dict[str, Any]]:

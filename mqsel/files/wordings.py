@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable
 
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError, nameable, shortened, shortened_line
@@ -105,6 +104,8 @@ def map_hint(path: str, name: str, keys: Iterable[str]) -> str:
 
 
 def _rewritten(path: str, columns: str) -> str:
+    import shlex  # noqa: PLC0415 (slow to import, and rarely needed)
+
     source = _text(nameable(path))
     sql = f"COPY (SELECT {columns} FROM {source}) TO 'new.parquet' (FORMAT parquet)"  # noqa: S608 (it is printed)
     return f"duckdb -c {shlex.quote(sql)}"
