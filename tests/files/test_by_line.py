@@ -149,7 +149,7 @@ def _as_run(path: Path, kind: str, types: dict[str, str], jobs: int = 1, part_si
     return heard
 
 
-@pytest.mark.sample(40)
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("kind", LINES)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_one_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, fault: str) -> None:
@@ -167,7 +167,7 @@ def test_one_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, f
         assert _as_run(file, kind, types).answers() == _by_line(content, kind, types).answers()
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", LINES)
 def test_all_faults(tmp_path: Path, kind: str) -> None:
     """Invariant: nor do several processes, each with parts of the file, lose or move a line, whatever is wrong."""
@@ -182,7 +182,7 @@ def test_all_faults(tmp_path: Path, kind: str) -> None:
         assert _as_run(file, kind, types, 2, part_size).answers() == _by_line(content, kind, types).answers()
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", LINES)
 def test_a_file_that_was_cut(tmp_path: Path, kind: str) -> None:
     """Invariant: what a packed file gives before it ends too early are its first lines, each with its own answer."""

@@ -149,7 +149,7 @@ def _checked(path: Path, kind: str | None, jobs: int, expected: list[bytes]) -> 
     assert found.selected == len(expected)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CONTENTS)
 def test_items(name: str, tmp_path: Path, capsysbinary: Any) -> None:
     """Invariant: items are the messages, as one at a time gives them, and together what `mqsel match` prints.
