@@ -116,18 +116,19 @@ class Migrated:
 
 
 def migrate(text: str, source: Dialect | str, target: Dialect | str, given: Given = None) -> Migrated:
-    """Write a selector for another product.
+    """Rewrite a selector for another product, so that it selects the same messages, and prove that.
 
-    A message has headers of JMS, each of its type, and properties of any type but NaN and -0.0. Where only selectors
-    over properties of one type mean the same, that is assumed, and said.
+    mqsel assumes that each JMS header has its type, and that a property may have any type, but is never NaN or -0.0. If
+    the two selectors only agree for properties of one type, the result names that assumption.
 
     Args:
-        text: the selector.
-        source: how it is read now: a dialect, or the name of a preset.
-        target: how the other product reads it.
-        given: what messages are like, with the names of JMS for headers: see `relation`.
+        text: The selector, a str.
+        source: The `Dialect`, or its name, of the product that reads the selector today.
+        target: The `Dialect`, or its name, of the new product.
+        given: What you know about the messages, with JMS names for headers: see `relation`. The default is None.
 
-    Raises: SelectorError: the source refuses the text. ArgumentError.
+    Raises: SelectorError: if the selector is invalid in the source dialect.
+        ArgumentError: if an argument has the wrong type, or a dialect doesn't exist.
     """
     return portable(text, source, (target,), given)
 
@@ -427,9 +428,7 @@ class _Migration:
                     continue
                 found = difference_of(own, other, assumed, self.given, self.rest)
                 reason = reason or found.reason
-                message = (
-                    tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
-                )
+                message = tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
                 if message is not None:
                     truths = own.truth(message), other.truth(message)
                     because = readings(own.text, message, self.source, target, self.rest)

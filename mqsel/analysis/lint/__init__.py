@@ -505,17 +505,19 @@ _OF_WHOLE = [rule for rule in RULES if rule.find is not None and not rule.classe
 def lint(
     text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None, rules: Collection[str] | None = None
 ) -> Findings:
-    """Look for what the author of a selector should look at again.
+    """Find likely mistakes in a selector.
 
     Args:
-        text: of a selector, valid or not.
-        dialect: what to read it as, or the name of a preset.
-        given: what messages are like, as for `relation`. Edits change no answer of any message all the same.
-        rules: the codes of the rules to look by, of which one may hide another's finding; all by default.
+        text: The selector, a str. It may be invalid.
+        dialect: The `Dialect`, or its name. The default is IBM_MQ.
+        given: What you know about the messages, as for `relation`. The default is None. Edits that a finding proposes
+            keep the result of every message, also of messages that violate *given*.
+        rules: The codes of the rules to apply. One rule may hide the finding of another. The default is all rules.
 
-    Returns: a list in the order of the text.
+    Returns: a list of findings, in the order of the text.
 
-    Raises: ArgumentError: no text, no dialect, or no contract. SelectorError: *given* is a selector that is refused.
+    Raises: ArgumentError: if *text* is not a str, or the dialect, *given* or a rule doesn't exist.
+        SelectorError: if *given* is a selector that is invalid.
     """
     contract, text = contract_of(given, dialect), as_text(text)
     try:
