@@ -1,8 +1,8 @@
-"""The error tree, the reason codes, the function that draws a caret, and how texts and values are quoted.
+"""The errors of mqsel, the reason codes of IBM MQ, and how errors show selectors and values.
 
-The wordings of errors stand in the ``wordings.py`` of the folder that raises them, or where they are raised. An error
-is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an executor.
-Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
+All errors are subclasses of `MqselError`. ``args`` is only the message, and everything else is an attribute. So an
+error can be pickled, and comes back from a Spark executor as it was. The texts of errors are in the ``wordings.py`` of
+the folder that raises them, or where they are raised. Follows *IBM MQ 9.4, Reason codes*.
 """
 
 from __future__ import annotations

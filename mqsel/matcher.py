@@ -1,7 +1,7 @@
 """From text to matcher: `compile`, and the class `Matcher`.
 
-The only module that knows the whole pipeline. A matcher is pickled as its program: unpickling verifies that, and parses
-nothing.
+Only this module knows the whole pipeline. A matcher is pickled as its program. If you unpickle it, mqsel verifies the
+program and parses nothing.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ class Matcher(Machine):
             24 bytes instead of running the selector; otherwise None (*IBM MQ 9.4, MatchOptions*).
     """
 
+    # A matcher is the machine itself, so that a call of `matches` is one call.
     __slots__ = ()
 
     @property

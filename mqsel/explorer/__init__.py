@@ -1,4 +1,4 @@
-"""A page on which one types a selector and sees what it does to one's own messages: `mqsel explore`, and `explore`."""
+"""A web page on which you type a selector and see which of your messages match: `mqsel explore`, and `explore`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Messages to typed properties. Sans-io: bytes in, properties out; knows no selector.
+"""Read the properties of one message: IBM MQ, AMQP 1.0, JSON and the records of other tools.
 
-`properties` and `inspect` read IBM MQ messages (MQMD, MQMDE, chained headers, MQRFH2) as IBM MQ types and names them.
-`FORMATS` has a row for each way in which one message is written; `decoder` makes by it what reads a stream of them.
+`properties` returns the properties of an IBM MQ message (MQMD, MQMDE, chained headers, MQRFH2). `inspect` also returns
+their types and sources. `FORMATS` has a row for each format, and `decoder` returns a decoder for a stream of messages.
+This package reads bytes that you pass to it. It opens no files and knows no selectors.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

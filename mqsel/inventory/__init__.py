@@ -1,4 +1,4 @@
-"""Selectors where they stand: MQSC, EMS, XML, sources, YAML, JSON and our own files, as entries with their places."""
+"""Find the selectors in files, with their locations: MQSC, EMS, XML, code, YAML, JSON and mqsel's own formats."""
 
 from __future__ import annotations
 

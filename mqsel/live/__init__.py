@@ -1,7 +1,7 @@
-"""Queues of running brokers, browsed by AMQP 1.0: their messages are copied, none is consumed.
+"""Browse the queues of running brokers by AMQP 1.0. mqsel reads copies of the messages and never removes one.
 
-`browse` yields the bytes of each message, which the format ``amqp`` reads. Needs the extra ``amqp``. Knows no selectors
-but as texts for the broker.
+`browse` yields the bytes of each message, which the format ``amqp`` reads. It needs the extra ``amqp``. A selector is
+only sent to the broker as text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Many selectors at once: which of them select a message.
+"""Find which of many selectors select a message: `SelectorSet`.
 
-A `SelectorSet` is a mapping of keys to selectors. It has a reader, which reads a message once and asks an index over
-the normal forms of all selectors; what it answers is what a loop over Matchers answers, and `scan` is that loop. Owns
-how selectors are read into the reader and what is asked of it by key; of files it knows what they hold.
+A `SelectorSet` is a mapping of keys to selectors. Its reader reads a message once, and asks an index over the normal
+forms of all selectors. The result is that of a loop over Matchers, which `scan` is. This module reads selectors into
+the reader, and answers questions by key. `mqsel.sets.file` writes and reads files.
 """
 
 from __future__ import annotations
