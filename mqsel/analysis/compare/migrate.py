@@ -71,18 +71,18 @@ MAX_UNDECIDED = 6  # candidates for one test that are neither proved nor refuted
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """What becomes of a selector.
+    """The result of `migrate`.
 
     Attributes:
-        verdict: one of `VERDICTS`.
-        text: what to use: the selector as it was, or its translation; empty where there is none.
-        assumes: properties of which it is assumed that they have one type, or are missing: (name, kind of value).
-        message: where it differs, a canonical message, as name -> value.
-        truths: of that message, of the selector and of what was tried for it; None without a message.
-        reason: why it is refused or not decided, or what is odd about it; empty otherwise.
-        advice: what people do instead; empty if there is none.
-        readings: the choices that cause the difference.
-        tried: where it differs: the nearest text that the target accepts.
+        verdict: One of `VERDICTS`.
+        text: The selector for the new product, which may be the old one; empty if there is none.
+        assumes: The properties that are assumed to have one type, or to be missing, each as (name, kind of value).
+        message: If it differs: an example message, as a mapping of names to values.
+        truths: What the selector and the text that was tried are for that message; None without a message.
+        reason: Why the selector is unsupported or not decided, or a remark; otherwise empty.
+        advice: What you can do instead; empty if there is nothing.
+        readings: The choices of the dialects that cause the difference.
+        tried: If it differs: the nearest text that the new product accepts.
     """
 
     verdict: str
