@@ -58,9 +58,12 @@ def _start(section: bytes) -> re.Pattern[bytes]:
 
 
 def length_prefixed(message: bytes) -> bytes:
-    """Put the length of a message in front of it.
+    """Return a message after its length, as files of several messages have it.
 
-    Raises: ArgumentError: it is none.
+    Args:
+        message: The bytes of the message.
+
+    Raises: ArgumentError: if *message* is not bytes.
     """
     if not is_a(message, bytes):
         raise no_message(message)
@@ -514,14 +517,16 @@ def _of_queue(path: str, framing: str | None) -> Source:
 
 
 def messages(*paths: str | os.PathLike[str], framing: str | None = None, errors: str = "raise") -> "Messages":
-    """Read the messages of files, gzipped or not, one at a time.
+    """Iterate over the messages in files, one at a time. Files may be compressed.
 
     Args:
-        paths: the files; a directory stands for the files in it, in the order of their names; "-" is stdin.
-        framing: "mq" (length-prefixed, or one message in a file), "qload" or "amqsbcg"; None: found by the first bytes.
-        errors: "raise" the first FileError, or "skip" what is broken, and count and list it.
+        paths: Files and folders. The files of a folder are read in the order of their names. "-" is stdin.
+        framing: "mq" (length-prefixed, or one message per file), "qload" or "amqsbcg". The default is None: detected
+            for each file.
+        errors: "raise" (default): raise the first FileError. "skip": leave invalid messages out; the iterator counts
+            and lists them.
 
-    Raises: ArgumentError: no such framing.
+    Raises: ArgumentError: if there is no such framing.
     """
     if framing is not None:
         check_word("framing", framing, FRAMINGS)

@@ -208,7 +208,7 @@ def test_lines_of_a_file_that_changes(tmp_path: Path, change: str) -> None:
 @pytest.mark.parametrize("number", [1, 40, 41, 250, 599, 700, 10_000])
 def test_limit_as_one_process(run: Run, files: list[Path], number: int) -> None:
     """Invariant: a limit ends the run behind the same message, and what lies behind it is not counted."""
-    arguments = ["--limit", number, "color = 'blue'", *[file for file in files if "jsonl" in file.name]]
+    arguments = ["--max-matches", number, "color = 'blue'", *[file for file in files if "jsonl" in file.name]]
 
     assert run("-j", 3, *arguments) == run("-j", 1, *arguments)
 

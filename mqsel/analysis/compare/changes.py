@@ -19,13 +19,13 @@ WORDS = {True: "gained", False: "lost"}
 
 
 class ChangeExample(NamedTuple):
-    """A message that one of two selectors selects alone.
+    """A message that only one of two selectors selects.
 
     Attributes:
-        message: its properties; of a row of columns those that the selectors read.
-        least: what is left of it without what does not matter.
-        place: where it stands, as FILE:LINE; empty for a row.
-        text: as it stands there; empty for a row, and for a message in bytes.
+        message: Its properties; for a row of columns those that the selectors read.
+        least: The properties that matter.
+        place: Its location as FILE:LINE; empty for a row.
+        text: Its text in the file; empty for a row, and for a message in bytes.
     """
 
     message: Message
@@ -35,12 +35,12 @@ class ChangeExample(NamedTuple):
 
 
 class ChangedSide(NamedTuple):
-    """What is gained, or what is lost.
+    """The messages that are gained, or those that are lost.
 
     Attributes:
-        messages: how many.
-        selector: is TRUE of exactly such messages; empty where none was found that is short.
-        examples: the first few.
+        messages: The number of these messages.
+        selector: A selector that is TRUE for exactly such messages; empty if no short one was found.
+        examples: The first of these messages, each a `ChangeExample`.
     """
 
     messages: int
@@ -60,12 +60,12 @@ class ChangedSide(NamedTuple):
 
 
 class SelectionChange(NamedTuple):
-    """What the messages that were looked at make of a change. True if any is gained or lost.
+    """What changes if you replace one selector by another. It is true if a message is gained or lost.
 
     Attributes:
-        messages: how many there were.
-        gained: what the new selector selects, and the old one does not.
-        lost: the other way round.
+        messages: The number of messages that were compared.
+        gained: The messages that only the new selector selects, a `ChangedSide`.
+        lost: The messages that only the old selector selects, a `ChangedSide`.
     """
 
     messages: int

@@ -31,20 +31,21 @@ _WIDTH = 40  # cells of a value that are shown
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What became of messages. True if one is selected; prints as sentences and a tree with numbers.
+    """Why messages are selected or not. It is true if one is selected. If you print it, you see sentences and a tree.
 
     Attributes:
-        selector: the text.
-        messages: how many there were that could be read.
-        selected: how many of them are selected.
-        sentences: what matters, first things first; behind the first one what lint warns of.
-        parts: the conditions of the selector, each before its operands.
-        properties: what it reads.
-        refused: messages with a property name that IBM MQ does not allow: it selects none of them.
-        noted: raw messages of which something was skipped: a folder, a property, a name that is not allowed.
-        note: what was skipped of the first of them.
-        skipped: messages that could not be read.
-        noun: what a message is called: "message" or "row".
+        selector: The text of the selector.
+        messages: The number of messages that could be read.
+        selected: The number of messages that are selected.
+        sentences: The result in sentences, the most important first; after the first one, the warnings of `lint`.
+        parts: The parts of the selector, each a `Count`, before its operands.
+        properties: The properties that the selector reads, each a `Seen`.
+        refused: The number of messages with a property name that IBM MQ does not allow. None of them is selected.
+        noted: The number of raw messages of which something was skipped: a folder, a property, a name that is not
+            allowed.
+        note: What was skipped of the first of them.
+        skipped: The number of messages that could not be read.
+        noun: The word for a message in sentences: "message" or "row".
     """
 
     selector: str
@@ -66,10 +67,11 @@ class Profile:
         return self.text()
 
     def text(self, width: int | None = None) -> str:
-        """Write it.
+        """Return the result as text.
 
         Args:
-            width: of the terminal that shows it, in cells: longer sentences are folded, other lines cut.
+            width: The width of the terminal in cells. Longer sentences are wrapped, other lines are cut. The default is
+                None: no limit.
         """
         lines = [*map(visible, self.sentences)]
         lines = lines if width is None else [line for one in lines for line in wrapped(one, width)]
@@ -106,7 +108,7 @@ class Profile:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as what JSON holds."""
+        """Return the result as a dict that can be written as JSON."""
         return {
             "selector": self.selector,
             "messages": self.messages,
