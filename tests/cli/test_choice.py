@@ -282,12 +282,3 @@ def test_the_workflow_of_the_manual(tmp_path: Path) -> None:
     file.write_text(block("yaml", "upload-sarif"))
     schema = ["--builtin-schema", "vendor.github-workflows"]
     subprocess.run([sys.executable, "-m", "check_jsonschema", *schema, str(file)], check=True, capture_output=True)
-
-
-def test_the_rule_that_the_readme_explains(run: Run) -> None:
-    """What the README of analysis shows of --explain is what it prints."""
-    shown = (PACKAGE / "analysis" / "README.md").read_text(encoding="utf-8")
-    example = re.search(r"^```console\n\$ mqsel (lint --explain .*?)^```", shown, re.MULTILINE | re.DOTALL)
-    assert example
-    command, _, expected = example[1].partition("\n")
-    assert run(*shlex.split(command))[1] == expected

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Run, process
+from conftest import Run, process
 
 import mqsel
 from mqsel.files.framings import length_prefixed
@@ -23,8 +21,6 @@ LINES = (
 SELECTOR = "color = 'blue' AND weight > 2500"
 MESSAGES = [mq.encode({}, {"color": color, "weight": ("int32", 3000)}, b"<order/>") for color in ("blue", "red")]
 HEAD = b"* QLOAD Version:1.9\n* Qmgr  = QM1\n\n"
-DATA = ROOT / "bench" / "data"
-README = ROOT / "mqsel" / "analysis" / "README.md"
 
 
 @pytest.fixture
@@ -232,23 +228,6 @@ def test_explain_a_row(run: Any, tmp_path: Any) -> None:
         _, out, err = run("explain", "n < 0", f"{file}:{number}")
         assert (f"n is int16 {number - 1}" in out.decode(), err) == (True, "")
     assert "there is no row 3,001" in run("explain", "n < 0", f"{file}:3001")[2]
-
-
-# ---- the document --------------------------------------------------------------------------------------------------
-
-
-def test_the_document_shows_what_is_printed(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each `why` and `explain` in the README of analysis prints what stands below it."""
-    if not DATA.exists() or not README.exists():
-        pytest.skip("the sample files do not stand beside the tests")
-    monkeypatch.chdir(ROOT)
-    blocks = re.findall(r"^```console\n((?:.*\n)*?)```", README.read_text(encoding="utf-8"), re.MULTILINE)
-    pairs = (one.partition("\n")[::2] for block in blocks for one in re.split(r"(?m)^\$ mqsel ", block)[1:])
-    shown = [pair for pair in pairs if pair[0].startswith(("why ", "explain "))]
-    assert len(shown) >= 5
-    for command, text in shown:
-        status, out, err = run(*shlex.split(command))
-        assert (out.decode(), err, status in (0, 1)) == (text, "", True), command
 
 
 def test_rows_without_a_column_count_once(run: Any, tmp_path: Any) -> None:
