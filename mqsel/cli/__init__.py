@@ -104,7 +104,7 @@ class _CommandParser(argparse.ArgumentParser):
         return group
 
     def error(self, message: str) -> NoReturn:
-        complain(MqselError(message, hint=f"{self.prog} --help lists what it takes"))
+        complain(MqselError(message, hint=f"{self.prog} --help lists its options"))
         raise SystemExit(2)
 
     def _print_message(self, message: str, file: Any = None) -> None:

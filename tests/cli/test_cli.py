@@ -924,7 +924,7 @@ def test_usage(run, arguments):
     status, out, err = run(*arguments)
     assert (status, out) == (2, b"")
     assert err.startswith("mqsel: " if arguments else "usage: mqsel")
-    assert err.endswith("\n  hint: mqsel match --help lists what it takes\n") == bool(arguments)
+    assert err.endswith("\n  hint: mqsel match --help lists its options\n") == bool(arguments)
 
 
 def test_stdin():
