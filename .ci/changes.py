@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 KINDS = ("Added", "Changed", "Fixed", "Removed")
@@ -22,17 +23,18 @@ def sections(text: str, name: str) -> dict[str, str]:
     return bullets
 
 
-def collect(folder: Path, version: str) -> None:
-    """Write the changes of the folder at the beginning of CHANGES.md, and remove their files."""
+def collect(folder: Path, version: str, date: str) -> None:
+    """Write the changes of the folder before the older versions in CHANGES.md, and remove their files."""
     files = sorted((folder / "changes").glob("*.md"))
     changes = [sections(path.read_text(encoding="utf-8"), path.name) for path in files]
-    rendered = [f"## {version}\n"]
+    rendered = [f"## {version} ({date})\n"]
     for kind in KINDS:
         bullets = [bullet for change in changes if (bullet := change.get(kind))]
         rendered += [f"### {kind}\n", "\n".join(bullets) + "\n"] if bullets else []
     path = folder / "CHANGES.md"
-    title, _, rest = path.read_text(encoding="utf-8").partition("\n\n")
-    path.write_text("\n\n".join([title, *(part.rstrip("\n") for part in rendered), rest]), encoding="utf-8")
+    start, *older = re.split(r"^(?=## )", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    older = [part for part in older if not part.startswith(f"## {version} (unreleased)")]
+    path.write_text(start + "".join(part.rstrip("\n") + "\n\n" for part in rendered) + "".join(older), encoding="utf-8")
     for file in files:
         file.unlink()
 
@@ -40,4 +42,4 @@ def collect(folder: Path, version: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 2 or not re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", sys.argv[1]):
         raise SystemExit("write the version: python .ci/changes.py 0.4.0")
-    collect(Path(__file__).resolve().parent.parent / ".github", sys.argv[1])
+    collect(Path(__file__).resolve().parent.parent / ".github", sys.argv[1], f"{datetime.now(timezone.utc):%Y-%m-%d}")

@@ -5,14 +5,16 @@
     >>> matcher.matches({"color": "blue", "weight": 3000})
     True
 
-`compile` returns a `Matcher`, which has `matches` for one message, `filter` for many, `match_batch` for columns,
-`evaluate` for the three truth values and `explain` for the reason. A `SelectorSet` has many selectors and finds those
-that select a message. A message is a mapping, a sequence laid out by a schema, or bytes, which `mqsel.formats` reads.
-`mqsel.files` reads files of messages, `mqsel.spark` turns selectors into Columns. `relation` compares two selectors,
-`difference` two dialects, and `satisfiable` returns a message that is selected. `gap` returns a message that none of
-many selectors selects, and a `Contract` says what messages are like. `migrate` writes a selector for another product,
-`lint` finds likely mistakes, `quote` makes a literal of a value, and `explore` opens a page to try selectors on a
-frame. A `Dialect` is the record of how a product reads selectors. Every error is an `MqselError`.
+`compile` returns a `Matcher`. It has `matches` for one message, `filter` for many, `match_batch` and `select` for
+DataFrames, `evaluate` for the three truth values, and `explain` and `why` for the reason. A `SelectorSet` has many
+selectors and finds those that select a message. A message is a mapping, a sequence that a schema lays out, or bytes.
+Every error is an `MqselError`. A `Dialect` is the rules of one product, such as `IBM_MQ` (default) or `ARTEMIS`.
+
+`relation` compares two selectors, and `difference` two dialects. `satisfiable` returns a message that is selected, and
+`gap` a message that no selector selects. A `Contract` says what you know about your messages. `migrate` rewrites a
+selector for another product, `lint` finds likely mistakes, and `quote` makes a literal of a value. `explore` opens a
+web page for a DataFrame. `mqsel.files` reads files of messages, `mqsel.formats` reads messages in bytes, and
+`mqsel.spark` turns selectors into Columns.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enumerations of it, which takes long

@@ -1,8 +1,8 @@
-"""The error tree, the reason codes, the function that draws a caret, and how texts and values are quoted.
+"""The errors of mqsel, the reason codes of IBM MQ, and how errors show selectors and values.
 
-The wordings of errors stand in the ``wordings.py`` of the folder that raises them, or where they are raised. An error
-is a value: ``args`` is the bare message, everything else is an attribute, so it survives pickling from an executor.
-Owns no rule of the language. Follows *IBM MQ 9.4, Reason codes*.
+All errors are subclasses of `MqselError`. ``args`` is only the message, and everything else is an attribute. So an
+error can be pickled, and comes back from a Spark executor as it was. The texts of errors are in the ``wordings.py`` of
+the folder that raises them, or where they are raised. Follows *IBM MQ 9.4, Reason codes*.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 class MQRC(IntEnum):
-    """Reason codes by the vendor's name and number."""
+    """The reason codes of IBM MQ that mqsel reports, by IBM's names and numbers."""
 
     MQRC_MD_ERROR = 2026
     MQRC_NO_MSG_AVAILABLE = 2033
@@ -51,18 +51,22 @@ class MQRC(IntEnum):
 
 
 class MQCC(IntEnum):
-    """Completion codes by the vendor's name and number: the one that every reason here comes with."""
+    """The completion codes of IBM MQ that mqsel reports, by IBM's names and numbers."""
 
     MQCC_FAILED = 2
 
 
 class MqselError(Exception):
-    """The base of all errors of mqsel.
+    """The base class of all errors that mqsel raises. Catch it to catch them all.
 
     Args:
-        message: the bare first line, without its place.
-        hint: what to do about it, in the imperative.
-        reason: the reason code a queue manager would give.
+        message: The first line of the text, without the location.
+        hint: What you can do about the error. The default is None: no hint.
+        reason: The reason code that a queue manager would return. The default is None: no code.
+
+    Attributes:
+        hint: What you can do about the error, or None.
+        reason: The reason code, an `MQRC`, or None.
     """
 
     is_ibm = True  # whether the product has reason codes: those of others are no help to read
@@ -74,12 +78,12 @@ class MqselError(Exception):
 
     @property
     def completion(self) -> MQCC | None:
-        """The completion code that a queue manager would return beside the reason; None without a reason."""
+        """The completion code that a queue manager would return with the reason code, or None."""
         return None if self.reason is None else MQCC.MQCC_FAILED
 
     @property
     def message(self) -> str:
-        """The bare message, without place, caret and hint."""
+        """The first line of the text, without the location, the caret and the hint."""
         return str(self.args[0]) if self.args else ""
 
     def _place(self) -> list[str]:
@@ -92,10 +96,11 @@ class MqselError(Exception):
         return self.text()
 
     def text(self, width: int | None = None) -> str:
-        """Return the whole text: message, place, picture and hint.
+        """Return the whole text of the error: message, location, the part at fault with a caret, and hint.
 
         Args:
-            width: of the terminal that shows it, in cells: what stands above a caret is cut to it.
+            width: The width of the terminal in cells, to which the line above the caret is cut. The default is None: no
+                limit.
         """
         place = self._place()
         if self.reason is not None and self.is_ibm:
@@ -108,16 +113,21 @@ class MqselError(Exception):
 
 
 class SelectorError(MqselError, ValueError):
-    """An invalid selector.
+    """A selector is invalid.
 
     Args:
-        selector: the whole text.
-        span: half-open, code points, 0-based: the part at fault.
+        message: The first line of the text.
+        selector: The whole selector.
+        span: The part at fault, as a pair of positions (start, end) in code points, from 0.
+        hint: What you can do about the error. The default is None: no hint.
+        reason: The reason code that a queue manager would return. The default is MQRC_SELECTOR_SYNTAX_ERROR.
 
     Attributes:
-        line: where the span begins, from 1.
-        column: where in that line, in code points from 1.
-        key: of a selector in a SelectorSet; the others have none.
+        selector: The whole selector.
+        span: The part at fault.
+        line: The line in which the span begins, from 1.
+        column: The column in which the span begins, in code points from 1.
+        key: The key of the selector in a SelectorSet. Only errors of sets have this attribute.
     """
 
     key: object
@@ -137,10 +147,12 @@ class SelectorError(MqselError, ValueError):
 
     @property
     def line(self) -> int:
+        """The line in which the part at fault begins, from 1."""
         return self.selector.count("\n", 0, self.span[0]) + 1
 
     @property
     def column(self) -> int:
+        """The column in which the part at fault begins, in code points from 1."""
         start = self.span[0]
         return start - self.selector.rfind("\n", 0, start)
 
@@ -153,30 +165,35 @@ class SelectorError(MqselError, ValueError):
 
 
 class SelectorSyntaxError(SelectorError):
-    """The text breaks the grammar (lexer, parser) or names a property that cannot be (checker)."""
+    """The selector breaks the grammar of the dialect, or has the name of a property that can't exist."""
 
 
 class SelectorTypeError(SelectorError):
-    """The text is grammatical, but its types can never fit (checker)."""
+    """The selector follows the grammar, but an operator and its operands have types that never fit."""
 
 
 class SelectorLimitError(SelectorError):
-    """The text is longer, deeper or larger than the dialect or the program format allows."""
+    """The selector is longer, more deeply nested or larger than the dialect or the program format allows."""
 
 
 class SelectorAlwaysFalseError(SelectorError):
-    """The selector reads no property and is not TRUE (checker, *IBM MQ 9.4, Selection behavior*)."""
+    """The selector reads no property and is not TRUE, so it never selects (*IBM MQ 9.4, Selection behavior*)."""
 
 
 class SelectorNotAlterable(SelectorError):  # noqa: N818 (the vendor's name)
-    """Another selector than the one a durable subscription was made with (2524)."""
+    """A durable subscription exists with another selector than the one that you passed (2524)."""
 
 
 class ProgramError(MqselError, ValueError):
-    """Bytes that are not a program this mqsel can run.
+    """The bytes are not a program that this version of mqsel can run.
 
     Args:
-        address: index of the instruction at fault, if the fault has one.
+        message: The first line of the text.
+        address: The index of the instruction at fault. The default is None: the fault is not in an instruction.
+        hint: What you can do about the error. The default is None: no hint.
+
+    Attributes:
+        address: The index of the instruction at fault, or None.
     """
 
     def __init__(self, message: str, *, address: int | None = None, hint: str | None = None) -> None:
@@ -188,15 +205,20 @@ class ProgramError(MqselError, ValueError):
 
 
 class PropertyTypeError(MqselError, TypeError):
-    """A Python object that is not a message, or a value that no property can have.
+    """An object is not a message, or a property has a value or a type that no property can have.
 
     Args:
-        name: the property, if the fault lies in one.
-        value_type: the Python type that was found, as text.
-        index: 0-based index of the record in its stream, where there is a stream.
+        message: The first line of the text.
+        name: The name of the property. The default is None: the fault is not in one property.
+        value_type: The name of the Python type that was found, or None.
+        index: The index of the message in its stream, from 0. The default is None: there is no stream.
+        hint: What you can do about the error. The default is None: no hint.
 
     Attributes:
-        path: the file whose column it is; "" for none.
+        name: The name of the property, or None.
+        value_type: The name of the Python type that was found, or None.
+        index: The index of the message in its stream, from 0, or None.
+        path: The file that has the column; empty if the value is not from a file.
     """
 
     path = ""
@@ -221,16 +243,24 @@ class PropertyTypeError(MqselError, TypeError):
 
 
 class UndocumentedError(PropertyTypeError):
-    """Values for which the documents of a product, which alone are followed, do not say what a test yields."""
+    """The product's documentation, which the dialect follows, doesn't define the result of a test for these values."""
 
 
 class DecodeError(MqselError, ValueError):
-    """Bytes that are not a valid message, or not the structure that they should be.
+    """The bytes are not a valid message, or not the structure that is expected.
 
     Args:
-        structure: the vendor's name of the structure at fault.
-        offset: where it starts: bytes from the start of the message.
-        index: 0-based index of the record in its stream, where there is a stream.
+        message: The first line of the text.
+        structure: IBM's name of the structure at fault, such as "MQRFH2". The default is empty.
+        offset: The byte at which the structure begins, from the start of the message. The default is 0.
+        index: The index of the message in its stream, from 0. The default is None: there is no stream.
+        hint: What you can do about the error. The default is None: no hint.
+        reason: The reason code that a queue manager would return. The default is None: no code.
+
+    Attributes:
+        structure: The name of the structure at fault; empty if there is none.
+        offset: The byte at which the structure begins, from the start of the message.
+        index: The index of the message in its stream, from 0, or None.
     """
 
     def __init__(
@@ -254,12 +284,21 @@ class DecodeError(MqselError, ValueError):
 
 
 class FileError(DecodeError):
-    """A file of messages that cannot be read, or one of its messages.
+    """A file, or one of the messages or selectors in it, can't be read or written.
 
     Args:
-        path: the file.
-        line: from 1, where the file has lines.
-        offset: otherwise: bytes from the start of the file; None if it is about the file as a whole.
+        message: The first line of the text.
+        path: The path of the file.
+        line: The line at fault, from 1. The default is None: the file has no lines, or the error concerns all of it.
+        offset: The byte at fault, from the start of the file. The default is None: there is a line, or the error
+            concerns the whole file.
+        hint: What you can do about the error. The default is None: no hint.
+
+    Attributes:
+        path: The path of the file.
+        line: The line at fault, from 1, or None.
+        offset: The byte at fault, from the start of the file.
+        is_whole: Whether the error concerns the whole file.
     """
 
     def __init__(
@@ -283,11 +322,17 @@ class FileError(DecodeError):
 
 
 class QueueError(FileError):
-    """A queue of a running broker that cannot be browsed, or not to its end.
+    """The queue of a running broker can't be browsed, or not to its end.
 
     Args:
-        path: its address.
-        number: how many of its messages had been read.
+        message: The first line of the text.
+        path: The URL of the queue.
+        number: The number of messages that mqsel had read. The default is 0.
+        hint: What you can do about the error. The default is None: no hint.
+
+    Attributes:
+        path: The URL of the queue.
+        number: The number of messages that mqsel had read.
     """
 
     def __init__(self, message: str, *, path: str = "", number: int = 0, hint: str | None = None) -> None:
@@ -296,19 +341,19 @@ class QueueError(FileError):
 
 
 class ArgumentError(MqselError, TypeError, ValueError):
-    """A call of this package with an invalid argument."""
+    """An argument has the wrong type, or a value that is not allowed."""
 
 
 class NoMessageAvailable(MqselError, LookupError):  # noqa: N818 (the vendor's name)
-    """No message of a queue is selected (2033)."""
+    """The queue has no message that is selected (2033)."""
 
 
 class SubscriptionError(MqselError, ValueError):
-    """A subscription that is not there (2428), there already (2432) or in use (2429)."""
+    """The subscription doesn't exist (2428), exists already (2432) or is in use (2429)."""
 
 
 class MessageNotWriteable(MqselError, TypeError):  # noqa: N818 (the vendor's name)
-    """A property set on a message as it was received."""
+    """You set a property of a message that was received. Call ``clear_properties`` first."""
 
 
 # ---- the caret -------------------------------------------------------------------------------------------------
@@ -511,6 +556,15 @@ def nameable(name: str, text: str | None = None) -> str:
 def type_name(value: object) -> str:
     """Name the type of a value. Its metaclass is not asked: it may raise, or give no text."""
     return str.__str__(type.__dict__["__qualname__"].__get__(type(value)))
+
+
+def check_total(found: int, *reported: int, of: str = "selectors") -> None:
+    """Check that a report has all that was found, in one of its parts.
+
+    Raises: MqselError: it has not, by a defect of mqsel.
+    """
+    if found != sum(reported):
+        raise MqselError(f"defect of mqsel: {found:,} {of} were found, and {sum(reported):,} are in the report")
 
 
 def shortened(value: object) -> str:

@@ -1,7 +1,7 @@
 """From text to matcher: `compile`, and the class `Matcher`.
 
-The only module that knows the whole pipeline. A matcher is pickled as its program: unpickling verifies that, and parses
-nothing.
+Only this module knows the whole pipeline. A matcher is pickled as its program. If you unpickle it, mqsel verifies the
+program and parses nothing.
 """
 
 from __future__ import annotations
@@ -93,52 +93,66 @@ def _is_iterable(kind: type) -> bool:
 
 
 class Matcher(Machine):
-    """A selector, compiled. Made by `compile`; immutable; may be shared by threads and pickled.
-
-    It is the machine itself, so that a call of `matches` is one call.
+    """A compiled selector, which `compile` returns. It is immutable, threads may share it, and it can be pickled.
 
     Attributes:
-        selector: the text.
-        dialect: what the text was read as.
-        schema: layout of the sequences it takes as messages, or None.
-        program: the verified `Program`.
-        properties: names of the properties it reads, in order of first reading.
-        in_any_case: those of them that count without regard to case.
-        constant: the truth of a selector that reads no property, else None.
-        match_option: ``(name, identifier)`` where a queue manager would match a message or correlation identifier of
-            24 bytes instead of running the selector, else None (*IBM MQ 9.4, MatchOptions*).
+        selector: The text of the selector, a str.
+        dialect: The `Dialect` by which the text was read.
+        schema: The layout of messages that are sequences, or None if messages are mappings.
+        program: The verified `Program` that the selector was compiled to.
+        properties: The names of the properties that the selector reads, a tuple in the order in which they first occur.
+        in_any_case: The names in `properties` that are case-insensitive.
+        constant: The `Truth` of a selector that reads no property; None for every other selector.
+        match_option: ``(name, identifier)`` if a queue manager would compare the message or correlation identifier of
+            24 bytes instead of running the selector; otherwise None (*IBM MQ 9.4, MatchOptions*).
     """
 
+    # A matcher is the machine itself, so that a call of `matches` is one call.
     __slots__ = ()
 
     @property
     def selector(self) -> str:
+        """The text of the selector."""
         return self.program.text
 
     @property
     def dialect(self) -> Dialect:
+        """The dialect by which the text was read."""
         return self.program.dialect
 
     @property
     def properties(self) -> tuple[str, ...]:
+        """The names of the properties that the selector reads, in the order in which they first occur."""
         return self.program.slots
 
     @property
     def in_any_case(self) -> tuple[str, ...]:
+        """The names in `properties` that are case-insensitive."""
         return self.properties if core_of(self.dialect).naming == "folded" else ()
 
     # What is not part of the program is read from the text when somebody asks.
 
     @property
     def constant(self) -> Truth | None:
+        """The truth of a selector that reads no property; None for every other selector."""
         return selector_of(self.program).constant
 
     @property
     def match_option(self) -> MatchOption | None:
+        """The identifier that a queue manager would compare instead of running the selector, with its match option."""
         return selector_of(self.program).match_option
 
     def evaluate(self, message: Message) -> Truth:
-        """Return TRUE, FALSE or UNKNOWN. ERR, "the complete selector is false", is reported as FALSE."""
+        """Return whether the selector is TRUE, FALSE or UNKNOWN for *message*.
+
+        UNKNOWN means that a property that decides is missing. A message is selected only if the result is TRUE. If an
+        error makes the complete selector false, the result is FALSE.
+
+        Args:
+            message: One message: a mapping, a sequence that the schema lays out, or a `Record`.
+
+        Raises: PropertyTypeError: if *message* is not a message, or a property has a value that no property can have.
+        """
         truth = Truth(self.truth(message))
         return Truth.FALSE if truth is Truth.ERR else truth
 
@@ -151,18 +165,26 @@ class Matcher(Machine):
         now: int | None = None,
         **options: Any,
     ) -> Selection[_M]:
-        """Iterate over the selected ones of *messages*, untouched and in order.
+        """Iterate over the messages in *messages* that the selector selects, unchanged and in order.
 
-        Pulls from the input only what it needs for the next answer; fits ``rdd.mapPartitions(matcher.filter)``.
+        The iterator reads from *messages* only as far as it needs to. You can pass this method to Spark:
+        ``rdd.mapPartitions(matcher.filter)``.
 
         Args:
-            messages: any iterable of messages.
-            errors: "raise" a PropertyTypeError or DecodeError with the index of the record, or "skip" it; the iterator
-                counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors as ``failures``.
-            format: of raw messages: "mq" for an MQMD and its data, "amqp" for AMQP 1.0; see `decoder`.
-            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
-            options: of the format; for "mq": ``invalid_names`` "never" (the default under IBM_MQ) selects no message
-                with a property name IBM MQ does not allow, "ignore" skips the property; ``strip``, ``ccsid``.
+            messages: Any iterable of messages.
+            errors: "raise" (default): raise the error of an invalid message, with its index. "skip": leave invalid
+                messages out. The iterator counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors in
+                ``failures``.
+            format: The format of messages in bytes: "mq" for IBM MQ messages, "amqp" for AMQP 1.0, or another key of
+                `mqsel.formats.FORMATS`. The default is None: messages are not bytes.
+            now: The time that UTC() returns, in milliseconds since 1970. The default is the time of this call.
+            options: Options of the format. For "mq": ``invalid_names``, ``strip`` and ``ccsid``. With
+                ``invalid_names="never"``, the default for IBM_MQ, a message with a property name that IBM MQ does not
+                allow is not selected. With "ignore" only the property is left out.
+
+        Raises: PropertyTypeError: if *errors* is "raise", and a message has a value that no property can have.
+            DecodeError: if *errors* is "raise", and the bytes of a message are invalid.
+            ArgumentError: if an argument has the wrong type, or an option doesn't belong to the format.
         """
         check_stream(messages, errors, format, options)
         decode = None if format is None else self.decoder(format, **options)
@@ -177,14 +199,18 @@ class Matcher(Machine):
         return self if fixed is selector else Matcher(lower(optimized(fixed)), self.schema)
 
     def decoder(self, format: str, **options: Any) -> formats.Decoder:  # noqa: A002 (the word of the command line)
-        """Return a callable that turns one raw message into the form that this matcher reads quickest.
+        """Return a callable that turns one message in bytes into the form that this matcher reads fastest.
 
-        It returns what `mqsel.formats.decoder` describes, or True or False where a queue manager would not run the
-        selector: it compares the identifier of a match option, and never selects a message with an invalid name.
+        The callable returns the values that `mqsel.formats.decoder` describes. It returns True or False if a queue
+        manager would decide without running the selector. A queue manager compares the identifier of a match option,
+        and never selects a message with an invalid name.
 
-        Args: as for `filter`.
+        Args:
+            format: The format of the messages, as for `filter`.
+            options: Options of the format, as for `filter`.
 
-        Raises: ArgumentError: no such format or option; a format that is read by name, where case does not count.
+        Raises: ArgumentError: if there is no such format or option, or if the format can't be read by case-insensitive
+            names.
         """
         from mqsel import formats  # noqa: PLC0415 (a fifth of what importing mqsel takes, which mappings need not)
 
@@ -207,27 +233,34 @@ class Matcher(Machine):
         timestamps: Timestamps | None = None,
         threads: int | None = None,
     ) -> pa.BooleanArray:
-        """Report which rows of a batch are selected. Its columns are the properties, and stay Arrow's.
+        """Return a mask: which rows of an Arrow batch the selector selects.
 
-        A property is the column of its name, or, where there is none, a field of a struct column: ``a.x`` is x in a;
-        by IBM's rules ``x`` is x in usr, too (formats §2). One without either is NULL, as is a field of a struct that
-        is null itself. The columns have their own types, so a schema given to `compile` is not used.
+        A property is the column of its name. If there is no such column, it is a field of a struct column: ``a.x`` is
+        the field x of the column a. In dialects with IBM MQ's names ``x`` is also the field x of the column usr
+        (formats §2). A property with neither is NULL, and so is a field of a struct that is NULL. Columns have their
+        own types, so a schema that you gave to `compile` is not used.
 
         Args:
-            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
-            batch: a pyarrow RecordBatch, Table or StructArray, or what else offers Arrow's C data or stream interface
-                with columns; of types bool, int8 to int64, uint8 to uint64, float, double, string, binary, null
-                (large and view ones too), or dictionaries of such. A uint64 beyond int64 is an error.
-            decimals: how decimals are read, which are no properties otherwise: "double" (the nearest) or "int64".
-            timestamps: likewise, int64: "seconds", "millis", "micros" or "nanos" since 1970; without a zone in UTC.
-            threads: at most so many, each for 262,144 rows or more; by default ``pyarrow.cpu_count()``, which honours
-                OMP_NUM_THREADS.
+            batch: A pyarrow RecordBatch, Table or StructArray, or any object with Arrow's C data or stream interface
+                that has columns. Properties can have the types bool, int8 to int64, uint8 to uint64, float, double,
+                string, binary and null, their large and view variants, and dictionaries of these types.
+            now: The time that UTC() returns, in milliseconds since 1970. The default is the time of this call.
+            decimals: How to read decimal columns: "double" (the nearest double) or "int64". The default is None: a
+                selector that reads a decimal column is an error.
+            timestamps: How to read timestamp columns, which become int64: "seconds", "millis", "micros" or "nanos"
+                since 1970. A timestamp without a zone is read as UTC. The default is None: a selector that reads one is
+                an error.
+            threads: The greatest number of threads. Each gets at least 262,144 rows. The default is
+                ``pyarrow.cpu_count()``, which follows OMP_NUM_THREADS.
 
-        Returns: shape (rows,), without nulls but where no document says what the selector is for a row.
+        Returns: a BooleanArray of shape (rows,). A row is null only if the product's documentation doesn't define the
+            result.
 
-        Raises: PropertyTypeError: a column that is read has another type, or is damaged. ArgumentError: no batch, or
-            one with two columns of a name that is read; no such meaning, no such number. MqselError: pyarrow is not
-            installed.
+        Raises: PropertyTypeError: if a column that the selector reads has another type, is damaged, or has an integer
+            above int64.
+            ArgumentError: if *batch* is not an Arrow batch, if two of its columns have one name that the selector
+                reads, or if *decimals*, *timestamps* or *threads* is invalid.
+            MqselError: if pyarrow is not installed.
         """
         if decimals is not None or timestamps is not None:
             batch = self._declared(batch, decimals, timestamps)
@@ -250,11 +283,16 @@ class Matcher(Machine):
         timestamps: Timestamps | None = None,
         threads: int | None = None,
     ) -> pa.BooleanArray:
-        """Evaluate the rows of a batch in three values: true, false, and null for UNKNOWN or no answer. ERR is false.
+        """Return the truth of each row of an Arrow batch: true, false, or null for UNKNOWN.
 
-        Args, Raises: those of `match_batch`.
+        A row is also null if the product's documentation doesn't define the result. A row is false if an error makes
+        the complete selector false.
 
-        Returns: shape (rows,).
+        Args: *batch*, *now*, *decimals*, *timestamps* and *threads* are those of `match_batch`.
+
+        Returns: a BooleanArray of shape (rows,).
+
+        Raises: the errors of `match_batch`.
         """
         if decimals is not None or timestamps is not None:
             batch = self._declared(batch, decimals, timestamps)
@@ -268,19 +306,21 @@ class Matcher(Machine):
         decimals: Decimals | None = None,
         timestamps: Timestamps | None = None,
     ) -> _F:
-        """Return the selected rows of a frame, as a frame of the same kind.
+        """Return the rows of a DataFrame that the selector selects, as a DataFrame of the same library.
 
-        Columns are properties as for `match_batch`; no more of them are looked at than the selector reads.
+        Properties are columns, as for `match_batch`. mqsel reads only the columns that the selector names.
 
         Args:
-            frame: a pyarrow Table or RecordBatch, a pandas DataFrame, which keeps its index, a polars DataFrame, a
-                polars LazyFrame, which stays lazy, or a duckdb relation. The query of a relation runs now, and its rows
-                are held in memory as Arrow; the relation that is returned belongs to the same connection.
-            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
-            decimals, timestamps: as for `match_batch`. The rows are returned as they are.
+            frame: A pyarrow Table or RecordBatch, a pandas DataFrame (which keeps its index), a Polars DataFrame, a
+                Polars LazyFrame (which stays lazy), or a DuckDB relation. The query of a relation runs now, and its
+                rows are kept in memory as Arrow. The relation that you get belongs to the same connection.
+            now: The time that UTC() returns, in milliseconds since 1970. The default is the time of this call.
+            decimals: How to read decimal columns, as for `match_batch`. The rows that you get are unchanged.
+            timestamps: How to read timestamp columns, as for `match_batch`. The rows that you get are unchanged.
 
-        Raises: what `match_batch` raises. ArgumentError: it is no such frame. UndocumentedError: no document says what
-            the selector is for some row.
+        Raises: the errors of `match_batch`.
+            ArgumentError: if *frame* is no such DataFrame.
+            UndocumentedError: if the product's documentation doesn't define the result for a row.
         """
         from mqsel.columns import frames  # noqa: PLC0415 (likewise)
 
@@ -293,7 +333,15 @@ class Matcher(Machine):
         return chosen
 
     def explain(self, message: Message) -> Explanation:
-        """Report what every part of the selector was for *message*, and why."""
+        """Explain why the selector selects *message*, or doesn't: the truth of each part, with the values that decide.
+
+        Args:
+            message: One message: a mapping, a sequence that the schema lays out, or a `Record`.
+
+        Returns: an `Explanation`, which you can print, and which notebooks show.
+
+        Raises: PropertyTypeError: if *message* is not a message, or a property has a value that no property can have.
+        """
         from mqsel.analysis.explain import explain  # noqa: PLC0415 (a tenth of the time that importing mqsel takes)
 
         values = read_matched(self, self.matches, message)
@@ -309,19 +357,20 @@ class Matcher(Machine):
         timestamps: Timestamps | None = None,
         **options: Any,
     ) -> Profile:
-        """Report why many messages are selected, or are not: how many made each part of the selector what, and why.
+        """Explain why many messages are selected or not: for each part of the selector, how many messages make it TRUE.
 
-        The result is true if something is selected. It prints sentences, a tree and what the properties are; in a
-        notebook it shows as a table. A batch is counted by columns.
+        The result is true if a message is selected. If you print it, you see sentences, a tree and the properties; a
+        notebook shows a table. A batch is counted by columns.
 
         Args:
-            messages: any iterable of messages; or a batch, as for `match_batch`, whose rows are the messages.
-            errors: "raise", or "skip" and count what is no message.
-            format: of raw messages; see `filter`.
-            decimals, timestamps: of a batch; see `match_batch`.
-            options: of the format; see `filter`.
+            messages: Any iterable of messages; or a batch as for `match_batch`, whose rows are the messages.
+            errors: "raise" (default): raise the error of an invalid message. "skip": count invalid messages.
+            format: The format of messages in bytes, as for `filter`.
+            decimals: How to read decimal columns of a batch, as for `match_batch`.
+            timestamps: How to read timestamp columns of a batch, as for `match_batch`.
+            options: Options of the format, as for `filter`.
 
-        Raises: what `filter` and `match_batch` raise.
+        Raises: the errors of `filter` and `match_batch`.
         """
         from mqsel.analysis.explain.account import Profiler  # noqa: PLC0415 (as above)
         from mqsel.analysis.explain.profile import report  # noqa: PLC0415
@@ -415,20 +464,31 @@ def compile(  # noqa: A001 (like re.compile)
     for_subscription: bool = False,
     parameters: Mapping[str, Any] | None = None,
 ) -> Matcher:
-    """Compile a message selector; repeated calls are answered from a cache, like those of `re.compile`.
+    """Compile a selector. A repeated call returns a matcher from a cache, as `re.compile` does.
 
     Args:
-        text: the selector; an empty or blank one selects everything.
-        dialect: how to read it: IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, the name of one of
-            these ("JMS"), or a variation of one.
-        schema: the layout of messages that are sequences: names, (name, type) pairs, or a mapping of names to types.
-        optimize: rearrange and fuse; the truth values are the same without.
-        for_subscription: report a faulty text with the reason code a subscription gets (2551 instead of 2459).
-        parameters: values for `:name` in the text, each of which becomes a literal: see `quote`. Spans of other errors,
-            and the text of the matcher, are those of the text with the literals.
+        text: The selector. A str that is empty or has only white space selects every message in most dialects.
+        dialect: The product whose rules apply: a `Dialect`, or its name as a str ("artemis"). The default is IBM_MQ.
+            The dialects are IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, ACTIVEMQ, ARTEMIS, QPID_BROKER_J,
+            QPID_CPP, RABBITMQ, RABBITMQ_JMS, ROCKETMQ and AZURE_SERVICE_BUS.
+        schema: The layout of messages that are sequences such as tuples: a list of names, a list of (name, type)
+            pairs, or a mapping of names to types. The default is None: messages are mappings.
+        optimize: Whether to rearrange the selector so that it runs faster. The results are the same. The default is
+            True.
+        for_subscription: Whether a syntax error has the reason code that a subscription gets (2551) instead of the
+            code of a consumer (2459). The default is False.
+        parameters: A mapping of names to values. Each ``:name`` in the text is replaced by its value as a literal: see
+            `quote`. The selector of the matcher, and the positions in errors, are those after the replacement. The
+            default is None: the text has no parameters.
 
-    Raises: SelectorSyntaxError, SelectorTypeError, SelectorLimitError, SelectorAlwaysFalseError: see `mqsel.errors`.
-        ArgumentError: an argument of the wrong type.
+    Returns: the selector as a `Matcher`.
+
+    Raises:
+        SelectorSyntaxError: if the text breaks the grammar of the dialect.
+        SelectorTypeError: if the types of an operator and its operands can never fit.
+        SelectorLimitError: if the text is longer or more deeply nested than the dialect allows.
+        SelectorAlwaysFalseError: if the selector reads no property and is not TRUE, in dialects that reject that.
+        ArgumentError: if an argument has the wrong type, or the dialect doesn't exist.
     """
     written = as_text(text)
     layout = None if schema is None else as_schema(schema)

@@ -63,7 +63,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
     rows = iter(rows)
     shown = [row("td", cells) for cells in islice(rows, _ROWS)]
     left = sum(1 for _ in rows)
-    body = "".join(shown) + f'<tr><td colspan="{len(head)}">… and {left:,} more</td></tr>' * bool(left)
+    body = "".join(shown) + f'<tr><td colspan="{len(head)}">… and {left:,} more: print shows them</td></tr>' * bool(
+        left
+    )
     head_row = f"<thead>{top}</thead>" if any(head) else ""
     style = "border-collapse:collapse;margin:4px 0;font-size:inherit;color:inherit"
     return f'<table style="{style}">{head_row}<tbody>{body}</tbody></table>'

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class Truth(IntEnum):
-    """Result of a condition. ERR is "the complete selector is false": `evaluate` reports it as FALSE."""
+    """The result of a condition: TRUE, FALSE, UNKNOWN (a value is missing) or ERR (the complete selector is false).
+
+    A selector selects a message only if it is TRUE. `Matcher.evaluate` returns FALSE for ERR.
+    """
 
     FALSE = 0
     TRUE = 1

@@ -368,10 +368,13 @@ def shown(value: object) -> str:
 Run = Callable[..., tuple[int, Any, str]]
 
 
-def ran(captured: pytest.CaptureFixture[Any], *arguments: object) -> tuple[int, Any, str]:
-    """Run the command line in this process; return the exit code, stdout as it is captured, stderr as text."""
+def ran(captured: pytest.CaptureFixture[Any], *arguments: object, **options: Any) -> tuple[int, Any, str]:
+    """Run the command line in this process; return the exit code, stdout as it is captured, stderr as text.
+
+    The options are those of `mqsel.cli.main`.
+    """
     try:
-        status = cli.main([*map(str, arguments)])
+        status = cli.main([*map(str, arguments)], **options)
     except SystemExit as ended:
         status = int(ended.code or 0)
     out, err = captured.readouterr()
@@ -388,6 +391,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def run_binary(capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
     """Return what runs the command line here, with stdout as bytes."""
     return partial(ran, capsysbinary)
+
+
+def is_shown(shown: str, text: str) -> bool:
+    """Report whether a document shows what is printed: … stands for the rest of a line or a part of it, as times do."""
+    shown = re.sub(r"\d+\.\d\d s$", "… s", shown, flags=re.MULTILINE)
+    return re.fullmatch(".*".join(map(re.escape, shown.split("…"))), text) is not None
 
 
 def process(*arguments: object, check: bool = False, **options: Any) -> Any:

@@ -14,10 +14,14 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 
 import mqsel
+from mqsel.analysis.compare import Related, related, taken
 from mqsel.analysis.compare.audit import audit
+from mqsel.analysis.compare.changes import selection_change
+from mqsel.analysis.compare.migrate import portable
 from mqsel.analysis.lint import fixed
 from mqsel.errors import MqselError
 from mqsel.language.dialect import PRESETS
+from mqsel.logic.solver.budget import budget_of_many
 
 Unit = Callable[[int], str]
 
@@ -143,9 +147,29 @@ CALLS: dict[str, Callable[[str, mqsel.Dialect, mqsel.Dialect], object]] = {
     "explain": lambda text, own, _: mqsel.compile(text, dialect=own).explain(MESSAGE),
     "why": lambda text, own, _: mqsel.compile(text, dialect=own).why([MESSAGE] * 3),
     "migrate": mqsel.migrate,
+    "migrate --portable": lambda text, own, to: portable(text, own, (to, PRESETS["QPID_CPP"], PRESETS["RABBITMQ"])),
+    "change": lambda text, own, _: selection_change(
+        taken(text, own), taken(f"({text}) AND z > 1 OR y < 2", own), 0, {}, {}
+    ),
     "given": lambda text, own, _: mqsel.relation("a = 1", "b = 'x'", dialect=own, given=text),
     "set": lambda text, own, _: mqsel.SelectorSet({"1": text, "2": f"({text}) OR z = 1"}, dialect=own),
 }
+
+# What is asked of ten selectors together, each of a tenth of the size.
+OF_TEN: dict[str, Callable[[list[str], mqsel.Dialect, mqsel.Dialect], object]] = {
+    "gap of ten": lambda texts, own, _: mqsel.gap(texts, dialect=own),
+    "audit of ten": lambda texts, own, _: audit([*enumerate(texts)], dialect=own, once=True),
+    "diff of ten": lambda texts, own, _: diff([(one, f"{one} OR y = 1") for one in texts], own),
+    "set of ten": lambda texts, own, _: mqsel.SelectorSet(dict(enumerate(texts)), dialect=own),
+}
+
+
+def diff(pairs: list[tuple[str, str]], dialect: mqsel.Dialect) -> list[Related]:
+    """Relate pairs as `mqsel diff` of two files does."""
+    budget = budget_of_many(2 * len(pairs))
+    return [
+        related(taken(old, dialect), taken(new, dialect), None, budget.share(budget.left // 2)) for old, new in pairs
+    ]
 
 
 def of_dialect(name: str) -> tuple[mqsel.Dialect, mqsel.Dialect]:
@@ -162,12 +186,14 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     raise StoppedError
 
 
-def measure(dialect: str, size: int, most: float, calls: Iterable[str] = CALLS) -> Iterator[tuple[str, str, float]]:
+def measure(
+    dialect: str, size: int, most: float, calls: Iterable[str], constructs: Iterable[str]
+) -> Iterator[tuple[str, str, float]]:
     """Yield each construct that a dialect accepts, each call, and the processor seconds that the call took."""
     own, to = of_dialect(dialect)
     signal.signal(signal.SIGPROF, _stop)
-    for construct, write in CONSTRUCTS.items():
-        text = write(size)
+    for construct in constructs:
+        text, tenth = [CONSTRUCTS[construct](one) for one in (size, size // 10)]
         try:
             mqsel.compile(text, dialect=own)
         except MqselError:
@@ -176,7 +202,10 @@ def measure(dialect: str, size: int, most: float, calls: Iterable[str] = CALLS) 
             began = time.process_time()
             signal.setitimer(signal.ITIMER_PROF, most)
             try:
-                CALLS[call](text, own, to)
+                if call in CALLS:
+                    CALLS[call](text, own, to)
+                else:
+                    OF_TEN[call]([f"({tenth}) OR z = {number}" for number in range(10)], own, to)
             except (StoppedError, MqselError):
                 pass
             finally:
@@ -189,11 +218,12 @@ def main() -> None:
     parser.add_argument("dialects", nargs="+")
     parser.add_argument("--size", type=int, default=1_000)
     parser.add_argument("--bar", type=float, default=2.0)
-    parser.add_argument("--calls", nargs="+", default=[*CALLS])
+    parser.add_argument("--calls", nargs="+", default=[*CALLS, *OF_TEN])
+    parser.add_argument("--constructs", nargs="+", default=[*CONSTRUCTS])
     chosen = parser.parse_args()
     for dialect in chosen.dialects:
         slowest = ("", "", 0.0)
-        for row in measure(dialect, chosen.size, 2 * chosen.bar, chosen.calls):
+        for row in measure(dialect, chosen.size, 2 * chosen.bar, chosen.calls, chosen.constructs):
             slowest = max(slowest, row, key=lambda one: one[2])
             if row[2] > chosen.bar:
                 print(json.dumps([dialect, chosen.size, *row]), flush=True)

@@ -64,9 +64,9 @@ INSIDE = {
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
     " source __init__",
     "explorer": "blocks session server __init__",
-    "cli": "configuration arguments rules output report baseline queues run page selectors review choice rewriting"
+    "cli": "configuration output arguments rules report baseline queues run page selectors review choice rewriting"
     " changes match why route lint check format explain inspect diff audit contract migrate explore test"
-    " completion __init__",
+    " completion help __init__",
 }
 TOP = {
     name: level

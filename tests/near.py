@@ -1,7 +1,8 @@
-"""Rebuild what has changed, and run the tests that see it: `python -m tests.near mqsel/index/_reader.pyx …`.
+"""Rebuild what has changed, and run the tests that see it: `python -m tests.near [--room] mqsel/index/_reader.pyx …`.
 
 A test file sees a module if it imports the module, or a module that imports that one, or is in the folder of one of
-them. The nearest come first, and the first failure ends the run.
+them. The nearest come first, and the first failure ends the run. With --room it ends with the nearest: the
+module's own folder, or the tests that import a module of none.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ def distances(paths: list[Path]) -> dict[str, int]:
     return reached
 
 
-def tests_near(paths: list[Path]) -> list[Path]:
-    """Return the test files that see a change of these files, the nearest first."""
+def tests_near(paths: list[Path], *, is_room: bool) -> list[Path]:
+    """Return the test files that see a change of these files, the nearest first, or the nearest alone."""
     reached = distances(paths)
     rooms: dict[str, int] = {}
     for module, distance in reached.items():
@@ -50,12 +51,14 @@ def tests_near(paths: list[Path]) -> list[Path]:
         seen += [reached[name] + 1 for name in names & reached.keys()]
         if seen:
             near[path] = min(seen)
+    if is_room:
+        near = {path: distance for path, distance in near.items() if distance == min(near.values())}
     return sorted(near, key=lambda path: near[path])
 
 
 def main(arguments: list[str]) -> int:
     """Build, and run the tests that see the files that are named."""
-    paths = [Path(argument).resolve() for argument in arguments]
+    paths = [Path(argument).resolve() for argument in arguments if argument != "--room"]
     if wrong := [path for path in paths if not (path.is_file() and path.is_relative_to(PACKAGE))]:
         print(f"{wrong[0]} is no file of the package: expected paths such as mqsel/index/_reader.pyx", file=sys.stderr)
         return 2
@@ -63,7 +66,7 @@ def main(arguments: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=ROOT, check=True)
-    near = [path.relative_to(ROOT).as_posix() for path in tests_near(paths)]
+    near = [path.relative_to(ROOT).as_posix() for path in tests_near(paths, is_room="--room" in arguments)]
     print(f"{len(near)} files of tests, first {near[0]}", flush=True)
     return subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", *near], cwd=ROOT, check=False).returncode
 

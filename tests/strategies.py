@@ -67,7 +67,7 @@ class Letters:
     texts_are_numbers: bool = False
 
 
-LETTERS = {
+LETTERS = {name: Letters() for name in DIALECTS} | {
     "IBM_MQ": Letters(
         names=(*_NAMES, "usr.x", "shop.item", "Root.MQMD.Priority"),
         spaces=(*_JAVA_SPACES, "\v", "\x1c", "\u1680", "\u180e", "\u2003", "\u2028", "\u3000"),
@@ -77,9 +77,7 @@ LETTERS = {
         numbers=("1E400", "-1E400", "9223372036854775808", "-9223372036854775809", "0xFFFFFFFFFFFFFFFFF"),
     ),
     "IBM_JMS": Letters(float_suffix_on_integer=False),
-    "IBM_JAVA_CLIENT": Letters(),
     "TIBCO_EMS": Letters(hex_octal=False, static_mismatch=True, numbers=("0x1.8p1", "-0X.Ap-2f", "1_0.2_5", "07.5")),
-    "JMS": Letters(),
     "MADE_UP": Letters(
         names=(*_NAMES, "two words", 'and"', "NOT"), spaces=(*_JAVA_SPACES, " // a 'comment\n"), is_made_up=True
     ),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import picture
 import pytest
-from conftest import ROOT, VECTORS_ROOT, json_lines
+from conftest import ROOT, VECTORS_ROOT, is_shown, json_lines
 
 import mqsel
 from mqsel.cli import _parser
@@ -96,11 +96,6 @@ def printed(command: str, folder: Path) -> str:
     return done.stdout
 
 
-def without_times(text: str) -> str:
-    """Return what is printed, but for the seconds that it took."""
-    return re.sub(r"\d+\.\d\d s$", "… s", text, flags=re.MULTILINE)
-
-
 def followed(page: Path) -> str:
     """Follow a page in the current folder, and return the page with the outputs of today; only times are kept."""
     text, names = page.read_text(encoding="utf-8"), dict[str, object]()
@@ -108,7 +103,7 @@ def followed(page: Path) -> str:
 
     def output(command: re.Match[str]) -> str:
         today = printed(command[1], Path.cwd())
-        return command[0] if without_times(today) == without_times(command[2]) else f"$ {command[1]}\n{today}"
+        return command[0] if is_shown(command[2], today) else f"$ {command[1]}\n{today}"
 
     def run(block: re.Match[str]) -> str:
         language, file, body = block.groups()

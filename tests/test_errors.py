@@ -17,11 +17,11 @@ import pytest
 from conftest import ROOT
 
 import mqsel
-from mqsel import errors, formats
+from mqsel import cli, errors, formats
 from mqsel.analysis import lint
 from mqsel.analysis.compare.audit import audit
 from mqsel.formats import mq
-from mqsel.language.dialect import IBM_MQ, JMS
+from mqsel.language.dialect import IBM_MQ, JMS, PRESETS
 from mqsel.language.wordings import unexpected_token
 from mqsel.machine import wordings
 from mqsel.selection import Complexity, Queue, Topic
@@ -472,3 +472,28 @@ def test_classes_derived_from_str() -> None:
     assert mqsel.lint(Odd("a > 5")) == mqsel.lint("a > 5")
     assert mqsel.relation(Odd("a > 5"), "a > 6", given=Odd("a > 0")).relation == "b within a"
     assert mqsel.gap([Odd("a > 5"), Odd("NOT (a > 5)"), Odd("a IS NULL")], given={"a": "int64"}).message is None
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_reason_codes_are_those_of_ibm(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An error names a reason code of IBM MQ in the dialects of IBM alone, wherever the selector stands."""
+    (tmp_path / "a.tsv").write_text("k\ta ==\nl\ta LIKE\n", encoding="utf-8")
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n', encoding="utf-8")
+    selectors, messages = str(tmp_path / "a.tsv"), str(tmp_path / "a.jsonl")
+    said = []
+    for text in ("a ==", "a LIKE", "(a = 1", "NOT", "'a", "a IN ("):
+        try:  # RocketMQ reads nothing behind a complete condition
+            mqsel.compile(text, dialect=name)
+        except mqsel.SelectorError as error:
+            said += [str(error), str(pickle.loads(pickle.dumps(error)))]
+    assert {"MQRC" in one for one in said} == {name.startswith("IBM_")}
+    for words in (
+        *(["check", "-e", "a =="], ["check", selectors], ["lint", selectors], ["format", "-e", "a =="]),
+        *(["match", "a ==", messages], ["why", "a ==", messages], ["explain", "a ==", '{"a": 1}']),
+        *(["audit", selectors], ["route", selectors, messages], ["diff", "a ==", "a = 1"]),
+        ["explain", "--key", "k", selectors],
+    ):
+        cli.main([*words[:1], "--dialect", name, *words[1:]])
+        said.append("".join(capsys.readouterr()))
+
+    assert any("MQRC" in one for one in said) is name.startswith("IBM_")

@@ -48,13 +48,24 @@ def test_volumes(monkeypatch: pytest.MonkeyPatch) -> None:
 @WITH_SOURCES
 def test_near_tests_come_first() -> None:
     """A command is seen by the tests of commands alone, and a reader of the index first by those of the index."""
-    commands = {path.parent.name for path in near.tests_near([PACKAGE / "cli" / "lint.py"])}
-    index = near.tests_near([PACKAGE / "index" / "_reader.pyx"])
+    commands = {path.parent.name for path in near.tests_near([PACKAGE / "cli" / "lint.py"], is_room=False)}
+    index = near.tests_near([PACKAGE / "index" / "_reader.pyx"], is_room=False)
 
     assert commands == {"cli"}
     assert index[0].parent.name == "index"
     assert near.HERE / "test_selectorset.py" in index
     assert near.HERE / "language" / "test_parser.py" not in index
+
+
+@WITH_SOURCES
+def test_near_tests_may_be_those_of_the_room_alone() -> None:
+    """With --room a change of the parser, which nearly everything sees, runs the tests of its folder alone."""
+    parser = PACKAGE / "language" / "parser.py"
+    room = near.tests_near([parser], is_room=True)
+
+    assert {path.parent.name for path in room} == {"language"}
+    assert room == near.tests_near([parser], is_room=False)[: len(room)]
+    assert near.HERE / "test_names.py" in near.tests_near([PACKAGE / "names.py"], is_room=True)
 
 
 def test_near_takes_files_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,7 +96,7 @@ def test_every_version_is_kept() -> None:
         assert {line["kind"] for line in lines} == {"program", "pickle", "file"}
         assert len(lines) > 60
 
-    assert formats == {"0.2.0": 1, "0.2.0-2": 2, "0.3.0-3": 3, "0.3.0-4": 3, VERSION: FORMAT_VERSION}
+    assert formats == {"0.2.0": 1, "0.2.0-2": 2, "0.3.0": 3, "0.3.0-3": 3, "0.3.0-4": 3, VERSION: FORMAT_VERSION}
 
 
 def test_choices_keep_the_numbers_that_they_had() -> None:

@@ -25,6 +25,8 @@ from pymdownx.slugs import slugify
 from mqsel import errors
 from mqsel.analysis.lint import RULES
 from mqsel.cli import _parser
+from mqsel.cli.arguments import filled
+from mqsel.cli.help import topics
 from mqsel.cli.rules import described
 from mqsel.formats.mqrfh2 import NOTES
 from mqsel.language.dialects import FIELDS, JAKARTA, LENGTH, PRESETS, PRODUCTS, SOURCES, Choice
@@ -171,10 +173,13 @@ def _choice(field: str, choice: str | int | None) -> Choice:
 
 def _commands() -> Iterator[str]:
     """Yield the help of each command."""
-    yield "# Commands\n\nWhat `mqsel COMMAND --help` prints. From a wheel come pages of man, too: `man mqsel-match`."
+    yield "# Commands\n\nThe output of `mqsel COMMAND --help`. If you install a wheel, you can read `man mqsel-match`."
     os.environ["COLUMNS"] = "100"  # which the help is written for
-    for name, parser in _parser([])[1].items():
+    parsers = _parser([])[1]
+    for name, parser in parsers.items():
         yield f"\n## {name}\n\n```text\n{parser.format_help()}```"
+    for name, text in topics(parsers).items():
+        yield f"\n## help {name}\n\n```text\n{filled(text, 98)}\n```"
 
 
 def _rules() -> Iterator[str]:

@@ -15,12 +15,13 @@ from itertools import groupby
 from pathlib import Path
 
 from mqsel.cli import _parser
+from mqsel.cli.help import topics
 from mqsel.machine.program import VERSION
 
 _SIGNS = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
-_ROW = re.compile(r"(\S+) {2,}(\S.*)")
-# What ends a page: the first words of its paragraph, and its heading.
-_LAST = {"exit code: ": "EXIT STATUS", "examples:\n": "EXAMPLES"}
+_ROW = re.compile(r" *(\S+) {2,}(\S.*)")
+# The last sections of a page: the first words of the paragraph in the help, and the heading.
+_LAST = {"exit code:\n": "EXIT STATUS", "examples:\n": "EXAMPLES"}
 
 
 def parsers() -> dict[str, ArgumentParser]:
@@ -50,7 +51,7 @@ def page(title: str, parser: ArgumentParser, titles: list[str]) -> str:
 def _lines(title: str, parser: ArgumentParser) -> Iterator[str]:
     day = time.strftime("%Y-%m-%d", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))))
     yield f'.TH {_plain(title.upper())} 1 {day} "mqsel {VERSION}" mqsel\n.nh\n.ad l'
-    text = parser.description or ""
+    text, _, examples = (parser.description or "").partition("\n\n")
     yield f".SH NAME\n{_plain(title)} \\- {_plain(text[0].lower() + text[1:].rstrip('.'))}"
     groups = [(one.title or "", one.description, one._group_actions) for one in parser._action_groups]  # noqa: SLF001 (argparse has no other way)
     operands = [_called(one) for _, _, actions in groups for one in actions if not one.option_strings]
@@ -58,7 +59,7 @@ def _lines(title: str, parser: ArgumentParser) -> Iterator[str]:
     yield f".SH DESCRIPTION\n{_block(text)}"
     for name, about, actions in groups:
         if actions:
-            yield f".SH {_plain(name.upper().replace('POSITIONAL ', ''))}"
+            yield f".SH {_plain(name.upper())}"
             if about:
                 yield _block(about)
         for one in actions:
@@ -66,14 +67,16 @@ def _lines(title: str, parser: ArgumentParser) -> Iterator[str]:
             rows = [(f"\\fB{_plain(each.dest)}\\fR", each.help) for each in getattr(one, "_choices_actions", ())]
             for called, does in rows or [(_called(one), one.help)]:
                 yield f".TP\n{called}\n{_plain((does or '').replace('%%', '%'))}"
-    blocks = re.split(r"\n{2,}", (parser.epilog or "").strip("\n"))
+    blocks = re.split(r"\n{2,}", f"{parser.epilog}\n\n{examples}".strip("\n"))
     notes = [_block(one) for one in blocks if not one.startswith(tuple(_LAST))]
     yield from [".SH NOTES", *notes] if notes else []
     for begin, heading in _LAST.items():
         for one in blocks:
             if one.startswith(begin):
-                rest = one.removeprefix(begin)
-                yield f".SH {heading}\n{_block(rest[0].upper() + rest[1:])}"
+                yield f".SH {heading}\n{_block(one.removeprefix(begin))}"
+    if title == "mqsel-help":
+        for name, topic in topics(parsers()).items():
+            yield "\n".join([f".SH {_plain(name.upper())}", *map(_block, re.split(r"\n{2,}", topic.strip("\n")))])
 
 
 def _called(action: Action) -> str:

@@ -1,1 +1,1 @@
-"""Lint, comparison and explanation of selectors."""
+"""Check, compare and explain selectors."""

@@ -28,13 +28,13 @@ _BEFORE_A_TEST = ("not_operand", "text_numbers")
 
 
 class Reading(NamedTuple):
-    """What two dialects choose for one field.
+    """The choices of two dialects for one field.
 
     Attributes:
-        field: its name.
-        choices: of the first dialect and of the second.
-        meanings: of each choice, as in language §2.
-        sources: the presets with each choice, and the documents it follows.
+        field: The name of the field of `Dialect`.
+        choices: The choice of the first dialect and of the second.
+        meanings: The meaning of each choice, as in language §2.
+        sources: For each choice, the dialects that have it and the documents that it follows.
     """
 
     field: str

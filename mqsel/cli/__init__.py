@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mqsel import _interrupt
 from mqsel.cli.arguments import Help
@@ -22,7 +22,12 @@ from mqsel.cli.output import StdoutFile, choose_color, complain, print_text, say
 from mqsel.errors import MqselError, shortened, shortened_line
 from mqsel.machine.program import BUILD
 
-_EXAMPLES = """\
+if TYPE_CHECKING:
+    from mqsel.files.run.work import Sharing
+
+_ABOUT = """\
+Shows which messages a selector matches, and why it doesn't match the others.
+
 examples:
   mqsel match "JMSType = 'car' AND weight > 2500" messages.jsonl.gz
   mqsel why "Color = 'white'" dump.qload
@@ -33,27 +38,26 @@ examples:
   mqsel inspect dump.qload
   mqsel diff "weight > 2500" "NOT (weight <= 2500)"
   mqsel contract messages.jsonl.gz
-  mqsel explore messages.jsonl.gz
+  mqsel explore messages.jsonl.gz\
+"""
+_MORE = """\
+For the options of a command, type mqsel COMMAND --help. For formats, dialects, paths and exit codes, type mqsel help.
 
-With --json commands print JSON, which output.schema.json beside this program's modules describes.
-
-exit code: that of the command, see its help; 2 also if stdout is closed or full, 130 if it was ended by Ctrl-C. It does
-not depend on whether stderr can be written, nor on a reader of stdout that ends early, such as head: the command goes
-on to its exit code. Only match, route and inspect then stop, with the exit code for what they have read.
+For the structure of --json output, see output.schema.json in the installed package (mqsel/cli/).
 """
 
-
-# What is printed if nothing is asked: five things that people come for.
+# The output of bare mqsel: five things that people come for.
 _FIRST = """\
 usage: mqsel COMMAND …
 
-which messages does a selector select?      mqsel match "color = 'blue' AND weight > 2500" messages.jsonl
-why does it not select the others?          mqsel why "color = 'blue' AND weight > 2500" messages.jsonl
+which messages does a selector match?       mqsel match "color = 'blue' AND weight > 2500" messages.jsonl
+why doesn't it match the others?            mqsel why "color = 'blue' AND weight > 2500" messages.jsonl
 who gets which message?                     mqsel route --count subscriptions.txt messages.jsonl
-which selectors stand in these files?       mqsel selectors src/
+which selectors are in these files?         mqsel selectors src/
 what is wrong with them?                    mqsel lint src/
 
-mqsel --help lists all commands, mqsel COMMAND --help what one takes.
+all commands: mqsel --help     options of a command: mqsel COMMAND --help
+formats, dialects, paths and exit codes: mqsel help
 """
 
 # The modules of this folder that have one.
@@ -74,14 +78,33 @@ _COMMANDS = (
     "explore",
     "test",
     "completion",
+    "help",
 )
+_KNOW_ALL = ("completion", "help")  # these commands read the parsers of all commands
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """Parses arguments; that of argparse is silent if its help cannot be written, and lists all options in errors."""
+    """Parses arguments; that of argparse is silent if its help cannot be written, and lists all options in errors.
+
+    Attributes:
+        exits: what each exit code of the command means, from 0.
+    """
+
+    exits: tuple[str, ...] = ()
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, add_help=False)
+        self._positionals.title, self._optionals.title = "arguments", "other"
+        self.add_argument("-h", "--help", action="help", help="show this help")
+
+    def add_argument_group(self, *arguments: Any, **options: Any) -> Any:
+        """Add a group before the last one, which has what all commands have."""
+        group = super().add_argument_group(*arguments, **options)
+        self._action_groups.sort(key=lambda one: one is getattr(self, "_optionals", None))
+        return group
 
     def error(self, message: str) -> NoReturn:
-        complain(MqselError(message, hint=f"{self.prog} --help lists what it takes"))
+        complain(MqselError(message, hint=f"{self.prog} --help lists its options"))
         raise SystemExit(2)
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -93,27 +116,30 @@ def _parser(argv: list[str]) -> tuple[_CommandParser, dict[str, _CommandParser]]
     """Return the parser, and by name those of the commands that the arguments may name."""
     parser = _CommandParser(
         prog="mqsel",
-        description="Shows which messages a selector matches, and why it doesn't match the others.",
-        epilog=_EXAMPLES,
+        description=_ABOUT,
+        epilog=_MORE,
         formatter_class=Help,
     )
-    parser.add_argument("--version", action="version", version=f"mqsel {BUILD}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, prog="mqsel")  # or help is made to find it out
-    # Of the others the one that is called needs nothing, but completion, the last, all: it begins in two thirds of the
-    # time.
-    for name in argv[:1] if argv[:1] and argv[0] in _COMMANDS[:-1] else _COMMANDS:
+    parser.add_argument("--version", action="version", version=f"mqsel {BUILD}", help="print the version")
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, prog="mqsel"
+    )  # or help is made to find it out
+    # A command that does not read the parsers of others is imported alone: it begins in two thirds of the time.
+    for name in argv[:1] if argv[:1] and argv[0] in {*_COMMANDS} - {*_KNOW_ALL} else _COMMANDS:
         import_module(f"mqsel.cli.{name}").add(commands)
     return parser, commands.choices
 
 
-def _parsed(given: list[str]) -> argparse.Namespace:
+def _parsed(given: list[str], sharing: Sharing | None) -> argparse.Namespace:
     """Read the arguments. argparse itself takes no list of arguments that stands behind an option and may be empty."""
+    if given[:1] == ["help"] and given[1:2] and given[1] in _COMMANDS:
+        given = [given[1], "--help"]
     parser, commands = _parser(given)
     if not given:
         parser.exit(2, _FIRST)
     if given[0] not in commands and given[0][:1] != "-":
         parser.error(f"there is no command {shortened(given[0])}{_meant([given[0]], commands)}")
-    arguments, rest = parser.parse_known_args(given)
+    arguments, rest = parser.parse_known_args(given, argparse.Namespace(sharing=sharing))
     if rest and ("rest" not in arguments or any(one[:1] == "-" != one and " " not in one for one in rest)):
         called = commands[arguments.called]
         known = [word for action in called._actions for word in action.option_strings]  # noqa: SLF001 (nothing else has)
@@ -131,27 +157,28 @@ def _meant(words: list[str], known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None, sharing: Sharing | None = None) -> int:
     """Run the command line.
 
     Args:
         argv: the arguments, by default those of the process.
+        sharing: how a run is shared among processes, if not as usual.
 
     Returns: the exit code.
     """
     if argv is not None:
-        return _answered(argv)
+        return _answered(argv, sharing)
     _interrupt.begin()
     _take_streams()
     gc.enable()
     gc.freeze()  # what is imported stays: walking through it, at the end too, took a fifteenth of a start
     try:
-        return _answered(sys.argv[1:])
+        return _answered(sys.argv[1:], sharing)
     finally:
         _interrupt.over()
 
 
-def _answered(argv: list[str]) -> int:
+def _answered(argv: list[str], sharing: Sharing | None) -> int:
     """Run the command line, bring its answer to where stdout goes, and return the exit code."""
     if sys.stdout is None:
         print_text("mqsel: stdout is closed: expected a place for the answer", stream=sys.stderr)
@@ -161,7 +188,7 @@ def _answered(argv: list[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
-            arguments = _parsed(argv)
+            arguments = _parsed(argv, sharing)
             choose_color(arguments.color)
             return int(arguments.run(arguments))
         finally:  # also what help and version print

@@ -1,4 +1,4 @@
-"""The arguments that commands share, what each may be, and the table of formats in their help."""
+"""The arguments that commands share, what each may be, and the layout of help."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from mqsel.cli.configuration import configured
+from mqsel.cli.output import complain
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, nameable, quoted, shortened
-from mqsel.files.framings import FORMATS, FRAMINGS
+from mqsel.files.framings import FRAMINGS
 from mqsel.files.opening import MAX_SIZE, is_queue, unfolded
 from mqsel.formats.jsonl import object_from_json
 from mqsel.formats.records import SCHEMAS
-from mqsel.language.dialect import PRESETS, Dialect, as_dialect
+from mqsel.language.dialect import Dialect, as_dialect
 from mqsel.language.selector import read_selector
 from mqsel.values import TYPE_NAMES
 
@@ -27,10 +28,7 @@ _SHOWN = 3  # files that a hint names
 KEYED = "selectors by key"
 _LINES = 20  # of a file, by which it is known to have selectors
 _WIDEST = 118  # columns of a paragraph of help
-_QUEUES = """\
-FILE may be amqp://USER@HOST:PORT/QUEUE, or amqps:// with TLS: it is browsed by AMQP 1.0, and nothing is consumed. The \
-password of the user is read from --password-file, or the variable MQSEL_PASSWORD, or asked for.\
-"""
+_QUEUES = "queues of brokers (FILE is amqp://USER@HOST:PORT/QUEUE, or amqps:// for TLS; read-only)"
 
 
 def dialect_of(text: str) -> Dialect:
@@ -57,15 +55,15 @@ def size(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{text!r} is not a size: write a number of bytes, or one with k, M or G")
 
 
-def add_max_size(made: argparse.ArgumentParser) -> None:
+def add_max_size(options: Options) -> None:
     """Add the option for the greatest size of a line of JSON and of a file of selectors, unless the command has it."""
-    if "--max-size" not in made._option_string_actions:  # noqa: SLF001 (argparse has no other way)
-        made.add_argument(
+    if "--max-size" not in options._option_string_actions:  # noqa: SLF001 (argparse has no other way)
+        options.add_argument(
             "--max-size",
             type=size,
             default=MAX_SIZE,
             metavar="SIZE",
-            help="greatest size of a line of JSON, or of a file of selectors after unpacking; default 100M",
+            help="longest JSON line or uncompressed file of selectors (default: 100M bytes)",
         )
 
 
@@ -76,25 +74,15 @@ def _declared(text: str) -> tuple[str, str]:
     raise argparse.ArgumentTypeError(f"{text!r} declares no type: write NAME=TYPE, with one of {', '.join(TYPE_NAMES)}")
 
 
-def list_formats(names: Iterable[str]) -> str:
-    """List formats for the help of a command."""
-    listed = {name: FORMATS[name] for name in names}
-    width = max(map(len, listed))
-    known = [name for name, row in listed.items() if row.start is not None]
-    return "\n".join(
-        [
-            f"{'format':{width}}  what a file holds",
-            *(f"{name:{width}}  {row.holds}" for name, row in listed.items()),
-            f"A file of format {', '.join(known)} is known by its first bytes, any other is json.",
-            f"Records of {', '.join(SCHEMAS)} are recognised by the first of them, which is reported on stderr.",
-            "Texts may be in UTF-16.",
-        ]
-    )
+def types_of(arguments: argparse.Namespace, kind: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the types that are declared.
 
+    Args:
+        kind: the format of the messages; None if that is still to be recognised.
 
-def types_of(arguments: argparse.Namespace) -> tuple[tuple[str, str], ...]:
-    """Return the types that are declared."""
-    if arguments.type and arguments.format not in SCHEMAS:
+    Raises: MqselError: the format has types of its own.
+    """
+    if arguments.type and kind not in (None, *SCHEMAS):
         raise MqselError(
             "--type declares what records lost: this format has types of its own",
             hint=f"name the tool that wrote the records: --format {', '.join(SCHEMAS)}",
@@ -202,83 +190,129 @@ def check_order(called: str, selector: str, names: list[str], dialect: Dialect) 
     refuse_place(selector, "the selector first", advice, dialect)
 
 
-class Help(argparse.RawDescriptionHelpFormatter):
-    """Fills the paragraphs of a description, and breaks long rows of a table in their last column.
+def filled(text: str, width: int, indent: str = "") -> str:
+    """Fill the paragraphs of a text, and break long rows of a table in their last column.
 
-    What begins with a blank is an example, and is left as it is.
+    A line that begins with spaces is an example, which stays as it is, unless it is a row.
     """
+    import textwrap  # noqa: PLC0415 (for help alone)
+
+    lines = []
+    # Lines that follow each other are one paragraph, unless they are examples or rows of a table.
+    for line in re.sub(r"(?m)^((?!\S+ {2,})\S.*)\n(?=\S)(?!\S+ {2,})", r"\1 ", text).splitlines():
+        column = re.match(r" *\S+ {2,}", line)
+        wrapped = textwrap.wrap(
+            line,
+            min(width + len(indent), _WIDEST),
+            initial_indent=indent,
+            subsequent_indent=indent + " " * len(column[0]) if column else indent,
+            break_on_hyphens=False,
+        )
+        lines += [line] if line[:1] == " " and column is None else wrapped or [""]
+    return "\n".join(lines)
+
+
+def help_width() -> int:
+    """Return how many columns help has. Asking shutil, which is slow to import, took longer than parsing."""
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if columns.isdecimal() else 0
+    with suppress(OSError, ValueError, AttributeError):
+        width = width or os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
+    return (width or 80) - 2
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Writes help: a usage of one line, which leaves the options to their groups, and filled paragraphs."""
 
     def __init__(self, prog: str) -> None:
-        # argparse makes one for each argument that is added; left alone, each asks shutil, which is slow to import.
-        columns = os.environ.get("COLUMNS", "")
-        width = int(columns) if columns.isdecimal() else 0
-        with suppress(OSError, ValueError, AttributeError):
-            width = width or os.get_terminal_size(sys.__stdout__.fileno()).columns  # type: ignore[union-attr]
-        super().__init__(prog, width=(width or 80) - 2)
+        super().__init__(prog, width=help_width())
+
+    def _format_usage(self, _usage: Any, actions: Iterable[Any], groups: Iterable[Any], prefix: str | None) -> str:
+        words = [f"{prefix or 'usage: '}{self._prog} [OPTIONS]"]
+        for group in groups:
+            if group.required:
+                options = (f"{one.option_strings[0]} {self._format_args(one, '')}" for one in group._group_actions)  # noqa: SLF001 (argparse has no other way)
+                words.append(f"({' | '.join(options)})")
+        words += [self._format_args(one, one.metavar or one.dest) for one in actions if not one.option_strings]
+        return f"{' '.join(words)}\n\n"
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        import textwrap  # noqa: PLC0415 (for help alone)
-
-        lines = []
-        # Lines that follow each other are one paragraph, unless they are examples or rows of a table.
-        for line in re.sub(r"(?m)^((?!\S+ {2,})\S.*)\n(?=\S)(?!\S+ {2,})", r"\1 ", text).splitlines():
-            column = re.match(r"\S+ {2,}", line)
-            wrapped = textwrap.wrap(
-                line,
-                min(width + len(indent), _WIDEST),
-                initial_indent=indent,
-                subsequent_indent=indent + " " * len(column[0]) if column else indent,
-                break_on_hyphens=False,
-            )
-            lines += [line] if line[:1] == " " else wrapped or [""]
-        return "\n".join(lines)
+        return filled(text, width, indent)
 
 
 Commands = Any  # what argparse collects commands in
+Options = Any  # what argparse collects options in: a parser, or a group of one
 Run = Callable[[argparse.Namespace], int]
 
 
-def command(commands: Commands, name: str, run: Run, text: str, epilog: str) -> argparse.ArgumentParser:
-    """Add a command."""
-    made: argparse.ArgumentParser = commands.add_parser(
-        name, help=text, description=f"{text[0].upper()}{text[1:]}.", epilog=epilog, formatter_class=Help
+def command(
+    commands: Commands, name: str, run: Run, text: str, examples: str, exits: tuple[str, ...], about: str = ""
+) -> Any:
+    """Add a command, and return its parser.
+
+    Args:
+        text: what the command does, in one sentence.
+        examples: command lines, one a line.
+        exits: what each exit code means, from 0; an empty text for an exit code that the command does not use.
+        about: what a reader has to know besides.
+    """
+    sentence = f"{text[0].upper()}{text[1:]}."
+    shown = "".join(f"\n  {line}" for line in examples.splitlines())
+    codes = "".join(f"\n  {row}" for row in exit_rows(exits))
+    made = commands.add_parser(
+        name,
+        help=text,
+        description=f"{sentence}\n\nexamples:{shown}",
+        epilog=f"{about}\n\nexit code:{codes}".strip("\n"),
+        formatter_class=Help,
     )
+    made.exits = exits
     made.add_argument(
         "--color",
         choices=("auto", "always", "never"),
         default="auto",
-        help="colours; by default on a terminal, unless NO_COLOR is set",
+        metavar="WHEN",
+        help="auto (default: on a terminal, unless NO_COLOR is set), always or never",
     )
     made.set_defaults(run=run, called=name)
     return made
 
 
-def add_selector(made: argparse.ArgumentParser) -> None:
-    """Add the selector and its dialect."""
-    made.add_argument(
-        "selector", metavar="SELECTOR", help="the message selector, as one argument; not the name of a file"
-    )
-    add_dialect(made)
+def exit_rows(exits: Iterable[str]) -> list[str]:
+    """Return a row for each exit code that has a meaning."""
+    return [f"{code}  {meaning}" for code, meaning in enumerate(exits) if meaning]
 
 
-def add_dialect(made: argparse.ArgumentParser) -> None:
-    """Add the dialect of selectors."""
-    made.add_argument(
+def add_selector(made: argparse.ArgumentParser, *, more: str = "") -> Options:
+    """Add the selector and its dialect; return the group of options."""
+    made.add_argument("selector", metavar="SELECTOR", help=f"the selector, in quotes, as one argument{more}")
+    return add_dialect(made)
+
+
+def add_dialect(made: argparse.ArgumentParser) -> Options:
+    """Add the dialect of selectors; return the group of options."""
+    group = made.add_argument_group("selector")
+    group.add_argument(
         "--dialect",
         type=lambda text: dialect_of(text) if text else configured().usual,
         default="",  # argparse reads it as it does what is given
         metavar="NAME",
-        help=f"{', '.join(PRESETS)}; default that of the configuration, or IBM_MQ",
+        help="dialect; names: mqsel help dialects (default: configuration, then IBM_MQ)",
     )
+    return group
 
 
-def add_given(made: argparse.ArgumentParser) -> None:
-    """Add the contract of messages."""
-    made.add_argument(
+def add_given(options: Options, use: str) -> None:
+    """Add the contract of messages.
+
+    Args:
+        use: what the command does with the contract.
+    """
+    options.add_argument(
         "--given",
         dest="contract",
         metavar="CONTRACT",
-        help="what messages are like: a file that mqsel contract wrote, or a selector that is TRUE of all",
+        help=f"{use}: a file from mqsel contract, or a selector that is TRUE for all messages (default: configuration)",
     )
 
 
@@ -300,13 +334,17 @@ def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | N
     return Contract(selector=name, dialect=dialect)
 
 
-def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
-    """Add the files, and the options for how they are read."""
+def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options:
+    """Add the files, and the options for how they are read; return the group of options."""
     made.add_argument(
-        "files", metavar="FILE", nargs="*", default=[], help="files, packed or not; - is stdin, read if none is named"
+        "files",
+        metavar="FILE",
+        nargs="*",
+        default=[],
+        help="files, folders, patterns or URLs of messages (default, or -: stdin)",
     )
     made.set_defaults(rest="files")
-    add_format(made, formats)
+    return add_format(made, formats)
 
 
 def add_queues(
@@ -315,46 +353,87 @@ def add_queues(
     """Add the options for queues of running brokers.
 
     Args:
-        can_limit: how many messages of a queue are read; where it is how many are printed, the command has its own.
+        can_limit: how many messages of a queue are read; if it is how many are printed, the command has its own.
     """
-    group = made.add_argument_group("queues of running brokers", _QUEUES)
-    group.add_argument("--password-file", metavar="FILE", help="has the password in its first line")
-    group.add_argument("--ca", metavar="FILE", help="authorities of the broker's certificate; default the system's")
-    group.add_argument("--cert", metavar="FILE", help="a certificate of yours; without USER it says who reads")
-    group.add_argument("--key", metavar="FILE", help="the key of that certificate, if it is not in the same file")
+    group = made.add_argument_group(_QUEUES)
+    group.add_argument(
+        "--password-file",
+        metavar="FILE",
+        help="FILE has the password in line 1 (default: $MQSEL_PASSWORD, or mqsel asks)",
+    )
+    group.add_argument(
+        "--ca", metavar="FILE", help="trusted certificate authorities (default: authorities of the system)"
+    )
+    group.add_argument("--cert", metavar="FILE", help="client certificate; identifies you if the address has no USER")
+    group.add_argument("--key", metavar="FILE", help="private key of --cert (default: in the file of --cert)")
     if can_follow:
-        group.add_argument("--follow", action="store_true", help="go on at the end of the queue with what is sent then")
+        group.add_argument(
+            "--follow", action="store_true", help="keep waiting for new messages at the end of the queue"
+        )
     if can_limit:
         group.add_argument(
-            "--limit", dest="browsed", type=limit, metavar="N", help="read the first N messages of each queue"
+            "--limit",
+            dest="browsed",
+            type=limit,
+            metavar="N",
+            help="read the first N messages of each queue (default: all)",
         )
     if can_ask:
         group.add_argument(
             "--ask-broker",
             action="store_true",
-            help="report also on which messages the broker's own selection differs from that of the dialect",
+            help="also let the broker select, and report where it differs from the dialect",
         )
 
 
-def add_errors(made: argparse.ArgumentParser, what: str) -> None:
+def add_errors(options: Options, what: str) -> None:
     """Add the option for what becomes of *what* is invalid."""
-    made.add_argument(
+    options.add_argument(
         "--errors",
         choices=("skip", "raise"),
         default="skip",
-        help=f"what to do with an invalid {what}: report and skip it (default), or stop with exit code 2",
+        metavar="HOW",
+        help=f"invalid {what}: skip (report it; default) or raise (exit 2)",
     )
 
 
-def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> None:
-    """Add the options for how files are read."""
-    made.add_argument("--format", choices=tuple(formats), metavar="NAME", help="what the files hold; see below")
-    made.add_argument(
+def add_max_matches(options: Options) -> None:
+    """Add the option that ends a run after some matches, and the former name of the option."""
+    options.add_argument(
+        "--max-matches", dest="limit", type=limit, metavar="N", help="stop after N matches (default: never)"
+    )
+    options.add_argument(
+        "--limit",
+        type=_former_limit,
+        metavar="N",
+        help="former name of --max-matches; next release: stop after N messages read",
+    )
+
+
+def _former_limit(text: str) -> int:
+    count = limit(text)
+    notice = "--limit stops after N matches, as before; the next release will stop after N messages read"
+    complain(MqselError(notice, hint=f"write --max-matches {count}"))
+    return count
+
+
+def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options:
+    """Add the options for how files are read; return the group of options."""
+    group = made.add_argument_group("reading messages")
+    group.add_argument(
+        "--format",
+        choices=tuple(formats),
+        metavar="NAME",
+        help="format of the messages; names: mqsel help formats (default: detected)",
+    )
+    group.add_argument(
         "--type",
         action="append",
         default=[],
         type=_declared,
         metavar="NAME=TYPE",
-        help="the type of a property, for records without types; a text of another type is NULL, and counted",
+        help="convert property NAME to TYPE, for formats that store every value as text. Values that "
+        "can't be converted become NULL and are counted.",
     )
-    add_max_size(made)
+    add_max_size(group)
+    return group

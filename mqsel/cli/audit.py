@@ -12,37 +12,34 @@ from mqsel.analysis.compare.writing import EVERY
 from mqsel.analysis.explain import in_words
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.output import complain, print_json, print_text, say
-from mqsel.cli.selectors import NONE_FOUND, Given, add_inventory, complain_of, keyed
-from mqsel.errors import in_one_line
+from mqsel.cli.report import first_of
+from mqsel.cli.selectors import NONE_FOUND, Given, add_inventory, add_paths, complain_of, keyed
+from mqsel.errors import check_total, in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import IBM_MQ
 
 _EXAMPLES = """\
-PATH is a file, a folder, a pattern in quotes, or - for stdin: mqsel selectors --help lists what is read, scripts, \
-configurations and sources among it. Files of our own have lines of a key, a tab and a selector; or one JSON object of \
-keys and selectors; or one JSON array of selectors, with their numbers as keys; or they are Parquet with the columns \
-key and selector. They may be packed. Of a key that stands in several places each is called KEY@FILE:LINE:COLUMN.
+mqsel audit subscriptions.tsv
+mqsel audit subs.mqsc src/
+mqsel audit --once --given contract.json bridges.conf
+mqsel audit --dialect JMS --json subscriptions.json.gz\
+"""
+_EXITS = ("Nothing was found", "Something was found", "A selector is invalid, or another error")
+_ABOUT = """\
+mqsel proves each finding except "same". Without a contract, a proof is about every possible message, and headers \
+may have any type. With a contract, a proof is about messages that conform to it. Only then is a gap a finding.
 
-finding   selectors
-never     that select no message, and why
-same      that have the same text
-equal     that select the same messages, and have different texts
-contains  that select all messages that others select, and more; of equal selectors the first is named, and each \
-contained selector once
-missing   that select in common only messages that lack a property, though each also selects messages that have it
-gap       of a destination: a message that none of them selects, and the selector of all such messages
-twice     of a destination, with --once: that select a message in common
+finding   meaning
+never     a selector that matches no message, with the reason
+same      selectors with the same text
+equal     selectors that match the same messages, but have different texts
+contains  selectors that match everything another selector matches, and more. If several selectors are equal, mqsel \
+names the first one. It lists each contained selector once.
+missing   two selectors that overlap only on messages without a property, although each also matches messages with it
+gap       a destination and a message that no selector there matches, with a selector for all such messages
+twice     with --once: two selectors of a destination that match the same message
 
-Each finding but "same" is proved. A message is any mapping of names to values, unless --given says what messages are \
-like: with it headers have one type, and gaps are findings. mqsel contract writes one.
-
-exit code: 0 if nothing was found, 1 if something was, 2 if a selector is invalid or something else went wrong.
-
-examples:
-  mqsel audit subscriptions.tsv
-  mqsel audit subs.mqsc src/
-  mqsel audit --once --given contract.json bridges.conf
-  mqsel audit --dialect JMS --json subscriptions.json.gz
+If several selectors have the same key, they are listed as KEY@FILE:LINE:COLUMN.
 """
 
 _SHOWN = 5  # keys of one line
@@ -50,19 +47,21 @@ _SHOWN = 5  # keys of one line
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    text = "find which of many selectors are the same, contain others, or never select"
-    made = command(commands, "audit", _audit, text, _EXAMPLES)
-    made.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns in quotes; - is stdin")
-    made.set_defaults(rest="paths")
-    add_inventory(made)
-    add_given(made)
-    made.add_argument("--once", action="store_true", help="each message should have one receiver: report overlaps")
-    made.add_argument("--json", action="store_true", help="print one JSON object, with every key")
+    text = "find which of many selectors are equal, contain others, or never match"
+    made = command(commands, "audit", _audit, text, _EXAMPLES, _EXITS, _ABOUT)
+    add_paths(made)
+    group = add_inventory(made)
+    add_given(group, "assume that messages conform to CONTRACT")
+    group.add_argument(
+        "--once", action="store_true", help="report messages that more than one selector of a destination matches"
+    )
+    output = made.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object, with every key")
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    read, damaged = keyed(arguments.paths, arguments, arguments.dialect)
-    if not read and not damaged:
+    read, unknown, damaged = keyed(arguments.paths, arguments, arguments.dialect)
+    if not read and not unknown and not damaged:
         complain(NONE_FOUND)
     usual = next((one.dialect for one in read.values()), arguments.dialect or IBM_MQ)
     contract = contract_of(arguments, usual)
@@ -80,7 +79,8 @@ def _audit(arguments: argparse.Namespace) -> int:
             print_text(line, indent=" " * 10)
     for key, refused in found.invalid:
         complain_of(read[key], refused, key)
-    say(_summary(found))
+    check_total(len(read), found.total)
+    say(_summary(found, len(unknown), len(damaged)))
     is_clean = not (found.never or found.equal or found.within or found.missing or found.twice)
     is_clean = is_clean and not (contract is not None and any(one for _, one in gaps))
     return 2 if found.invalid or damaged else int(not is_clean)
@@ -94,9 +94,9 @@ def _lines(found: Audit, read: dict[str, Given]) -> Iterator[str]:
         if is_one_text:
             yield f"same      {_listed(keys)}: {texts[keys[0]]}"
         else:
-            yield f"equal     {_listed(keys)}: {' | '.join(dict.fromkeys(texts[key] for key in keys[:_SHOWN]))}"
+            yield f"equal     {_listed(keys)}: {_texts_of(keys, texts)}"
     for key, keys in found.within:
-        yield f"contains  {key}: {texts[key]} | {_listed(keys)}: {texts[keys[0]]}{' | …' * (len(keys) > 1)}"
+        yield f"contains  {key}: {texts[key]} | {_listed(keys)}: {_texts_of(keys, texts)}"
     for (key, other), name, message in found.missing:
         yield f"missing   {key} and {other} overlap only where {name} is missing: {in_words(message)}"
 
@@ -114,8 +114,12 @@ def _of_destinations(found: Audit, gaps: list[tuple[str, Gap]]) -> Iterator[str]
 
 
 def _listed(keys: tuple[str, ...]) -> str:
-    more = len(keys) - _SHOWN
-    return f"{', '.join(keys[:_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
+    return first_of(keys, _SHOWN, "--json lists them")
+
+
+def _texts_of(keys: tuple[str, ...], texts: dict[str, str]) -> str:
+    """Return the texts of the keys that are listed, each once."""
+    return " | ".join(dict.fromkeys(texts[key] for key in keys[:_SHOWN]))
 
 
 def _in_json(found: Audit) -> dict[str, Any]:
@@ -142,9 +146,11 @@ def _in_json(found: Audit) -> dict[str, Any]:
     }
 
 
-def _summary(found: Audit) -> str:
+def _summary(found: Audit, unknown: int, damaged: int) -> str:
     total = f"{found.total:,} selector{'s' * (found.total != 1)}"
     counts = (
+        (unknown, "more that cannot be known"),
+        (damaged, "not read"),
         (len(found.invalid), "invalid"),
         (len(found.never), "never select"),
         (sum(len(one.keys) - 1 for one in found.equal if one.is_one_text), "repeat the text of another"),

@@ -54,8 +54,10 @@ def over_files(
         old: the selectors by key.
         new: likewise; a key may be in one of both alone.
     """
+    unread = {key for many in (old, new) for key, one in many.items() if one.reason}
+    old, new = ({key: one for key, one in many.items() if key not in unread} for many in (old, new))
     read = [{key: known for key, one in many.items() if (known := _known(key, one)) is not None} for many in (old, new)]
-    is_valid = [*map(len, read)] == [len(old), len(new)]
+    is_valid = not unread and [*map(len, read)] == [len(old), len(new)]
     if not read[0] and not read[1]:
         raise MqselError("no selector is left")
     sets = [
@@ -83,7 +85,7 @@ def over_files(
     )
     say(
         f"{total.messages:,} message{'s' * (total.messages != 1)}, {gained:,} gained, {lost:,} lost, "
-        f"{total.skipped:,} skipped, {desk.seconds:.2f} s"
+        f"{total.skipped:,} skipped, {desk.seconds:.2f} s" + f", {len(unread):,} not read" * bool(unread)
     )
     return 2 if desk.trouble or not is_valid else int(bool(gained or lost))
 

@@ -12,39 +12,39 @@ from mqsel.cli.choice import RuleChoice
 from mqsel.cli.lint import in_json, place
 from mqsel.cli.output import complain, print_json, print_text
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, configuration_of, given
-from mqsel.errors import SelectorError, in_one_line
+from mqsel.errors import SelectorError, check_total, in_one_line
 from mqsel.inventory.known import error_of, is_checked
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector
 
-_EXAMPLES = f"""\
-exit code: 0 if every selector is valid, 2 if one is not or something else went wrong, such as a damaged file.
-
-{ABOUT_PATHS}
-examples:
-  mqsel check "color = 'blue'"
-  mqsel check subs.mqsc src/
-  mqsel check --dialect JMS -e color --file selectors.txt
-  mqsel check --json "color = 'blue'" "weight > 2500"
+_EXAMPLES = """\
+mqsel check "color = 'blue'"
+mqsel check subs.mqsc src/
+mqsel check --dialect JMS -e color --file selectors.txt
+mqsel check --json "color = 'blue'" "weight > 2500"\
 """
+_EXITS = ("Every selector is valid", "", "A selector is invalid, or another error")
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    check = command(commands, "check", _check, "report whether selectors are valid, and what they read", _EXAMPLES)
+    text = "report whether selectors are valid, and which properties they read"
+    check = command(commands, "check", _check, text, _EXAMPLES, _EXITS, ABOUT_PATHS)
     add_selectors(check)
-    check.add_argument("--json", action="store_true", help="print one JSON object for each selector")
+    output = check.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object for each selector")
 
 
 def _check(arguments: argparse.Namespace) -> int:
     choice = RuleChoice(configuration_of(arguments))
     found = given(arguments)
-    invalid = unknown = 0
+    valid = invalid = unknown = 0
     is_many = len(found.selectors) != 1 or any(one.entry is not None for one in found.selectors)
     for one in found.selectors:
         error = error_of(one.source, one.dialect)
         invalid += error is not None
-        unknown += bool(one.reason)
+        unknown += error is None and bool(one.reason)
+        valid += error is None and not one.reason
         if error is not None:
             answer = _in_json(one, error)
             if not arguments.json:
@@ -58,11 +58,13 @@ def _check(arguments: argparse.Namespace) -> int:
                     print_text(f"  {line}" if is_many else line, indent=" " * 12, is_colored=True)
         if arguments.json:
             print_json({**place(one, (0, 0)), **answer})
+    count, damaged = len(found.selectors), len(found.damaged)
+    check_total(count, valid, invalid, unknown)
     if is_many and not arguments.json:
-        count = len(found.selectors)
         complain(
             f"{count:,} selector{'s' * (count != 1)}, {invalid:,} invalid"
             + f", {unknown:,} that cannot be known" * bool(unknown)
+            + f", {damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged)
         )
     return 2 if invalid or found.damaged else 0
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from mqsel.analysis.lint import RULES, Finding
 from mqsel.cli import baseline
+from mqsel.cli.arguments import Options
 from mqsel.cli.configuration import Configuration, known_rules
 from mqsel.cli.output import complain
 from mqsel.cli.selectors import Given
@@ -98,13 +99,28 @@ def known_as(one: Given, path: str) -> tuple[str, str]:
     return baseline.known_as("" if one.entry is None else one.entry.file, path, one.text, one.dialect)
 
 
-def add_choice(made: argparse.ArgumentParser) -> None:
+def add_choice(options: Options) -> None:
     """Add the options for which findings are reported."""
-    made.add_argument("--select", action="extend", type=_codes, metavar="RULE,…", help="report these rules alone")
-    made.add_argument("--ignore", action="extend", type=_codes, metavar="RULE,…", help="leave out these rules")
-    made.add_argument("--baseline", default="", metavar="FILE", help="leave out the findings that this file has")
-    made.add_argument("--write-baseline", default="", metavar="FILE", help="write the findings to such a file")
-    made.add_argument("--exit-zero", action="store_true", help="end with 0 though there are findings")
+    options.add_argument(
+        "--select",
+        action="extend",
+        type=_codes,
+        metavar="RULE,…",
+        help="report only these rules (default: all; --list-rules lists them)",
+    )
+    options.add_argument(
+        "--ignore", action="extend", type=_codes, metavar="RULE,…", help="leave out these rules (default: none)"
+    )
+    options.add_argument(
+        "--baseline",
+        default="",
+        metavar="FILE",
+        help="leave out the findings in FILE (default: from the configuration)",
+    )
+    options.add_argument(
+        "--write-baseline", default="", metavar="FILE", help="write the findings to FILE, for --baseline"
+    )
+    options.add_argument("--exit-zero", action="store_true", help="end with exit code 0, even if there are findings")
 
 
 def _codes(text: str) -> tuple[str, ...]:

@@ -15,11 +15,11 @@ from mqsel.cli.output import print_exact
 from mqsel.language.dialect import PRESETS
 
 _EXAMPLES = """\
-examples:
-  mqsel completion bash > ~/.local/share/bash-completion/completions/mqsel
-  mqsel completion zsh > "${fpath[1]}/_mqsel"
-  mqsel completion fish > ~/.config/fish/completions/mqsel.fish
+mqsel completion bash > ~/.local/share/bash-completion/completions/mqsel
+mqsel completion zsh > "${fpath[1]}/_mqsel"
+mqsel completion fish > ~/.config/fish/completions/mqsel.fish\
 """
+_EXITS = ("Success", "", "An error")
 
 
 class _Option(NamedTuple):
@@ -40,11 +40,9 @@ class _Option(NamedTuple):
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "completion", lambda arguments: _completion(arguments, commands), _TEXT, _EXAMPLES)
-    made.add_argument("shell", choices=tuple(_SHELLS), help="the shell that reads it")
-
-
-_TEXT = "print what a shell needs to complete commands and options"
+    text = "print the completion of commands and options for a shell"
+    made = command(commands, "completion", lambda arguments: _completion(arguments, commands), text, _EXAMPLES, _EXITS)
+    made.add_argument("shell", choices=tuple(_SHELLS), help="your shell: bash, zsh or fish")
 
 
 def _completion(arguments: argparse.Namespace, commands: Commands) -> int:

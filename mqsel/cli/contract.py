@@ -5,38 +5,38 @@ from __future__ import annotations
 import argparse
 
 from mqsel.analysis.compare.contract import Observed
-from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, list_formats
+from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of
 from mqsel.cli.output import complain, print_json, say
 from mqsel.cli.report import CountReport
 from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.files.framings import FORMATS
 from mqsel.files.run.work import Describe
 
-_ABOUT = f"""\
-Prints JSON: for each property its types, whether every message has it, and its values where they are few, else its \
-least and greatest number. Each of the messages keeps this contract. Edit it, keep it beside your selectors, and pass \
-it to diff, audit, match and why as --given FILE.
+_EXAMPLES = """\
+mqsel contract messages.jsonl.gz > contract.json
+mqsel contract --no-values dump.qload
+mqsel contract 'messages/day=*/*.parquet'\
+"""
+_EXITS = ("The contract was written", "", "No message could be read, or another error")
+_ABOUT = """\
+A contract describes your messages in JSON. For each property it has the types, whether every message has the \
+property, and the values. If there are many values, it has only the least and the greatest number. Every message \
+that mqsel read conforms to the contract. Edit the contract, keep it with your selectors, and pass it as --given to \
+lint, audit, diff, migrate, match, why or explore.
 
-A contract holds values of messages. With --no-values it holds types and presence alone. Fields of the message \
-descriptor are left out: their types and domains are part of any contract.
-
-{list_formats(FORMATS)}
-
-exit code: 0, or 2 if no message could be read or something else went wrong.
-
-examples:
-  mqsel contract messages.jsonl.gz > contract.json
-  mqsel contract --no-values dump.qload
-  mqsel contract 'messages/day=*/*.parquet'
+A contract contains values of your messages. With --no-values, it contains only types and presence. It leaves out \
+the fields of the message descriptor, because their types and values are part of every contract.
 """
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "contract", _contract, "report what messages are like, as a contract", _ABOUT)
+    text = "describe messages in a contract, a file for --given"
+    made = command(commands, "contract", _contract, text, _EXAMPLES, _EXITS, _ABOUT)
     add_files(made, FORMATS)
-    made.add_argument("--json", action="store_true", help="print it in one line")
-    made.add_argument("--no-values", action="store_true", help="write types and presence, and no value of a message")
+    output = made.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print the contract on one line")
+    output.add_argument("--no-values", action="store_true", help="write types and presence, but no value of a message")
     add_ways(made)
     add_queues(made, can_limit=True)
 

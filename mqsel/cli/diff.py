@@ -15,38 +15,40 @@ from mqsel.cli.changes import over_files
 from mqsel.cli.output import complain, print_json, print_text, say, write_file
 from mqsel.cli.review import ReviewRow, reviewed
 from mqsel.cli.run import add_ways
-from mqsel.cli.selectors import Given, add_kind, complain_of, configuration_of, keyed, named, names_files, unread
+from mqsel.cli.selectors import (
+    Given,
+    add_kind,
+    add_selector_option,
+    complain_of,
+    configuration_of,
+    keyed,
+    named,
+    names_files,
+    unread,
+)
 from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
 from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.logic.solver.budget import Budget, budget_of_many
 
 _EXAMPLES = """\
-Two texts are compared; or the selectors of two paths, each with the one that has its key there, or one with one; or \
-the selectors of two keys of the paths behind --in. PATH is a file, a folder, a pattern in quotes, or - for stdin: \
-mqsel selectors --help lists what is read.
-SELECTOR stands behind -e, or is a text that names no file.
-Files of messages behind the two selectors, or the two paths, are searched for what the second selects and the first \
-does not (gained), and the other way round (lost): counts by key, examples with FILE:LINE, what is left of each when \
-all that does not matter is left out, and the selector of exactly what is gained.
+mqsel diff "weight > 2500" "NOT (weight <= 2500)"
+mqsel diff --dialect IBM_MQ --dialect JMS "weight + 1 > 2500 OR color = 'blue'"
+mqsel diff before.mqsc after.mqsc
+mqsel diff CARS BIKES --in subs.mqsc
+mqsel diff "color = 'red'" "color <> 'blue'" messages.jsonl.gz more.jsonl
+mqsel diff --html review.html before/ after/
+mqsel diff --markdown before.mqsc after.mqsc >> "$GITHUB_STEP_SUMMARY"\
+"""
+_EXITS = ("No difference", "A difference", "Not decided, or an error")
+_ABOUT = """\
+mqsel compares two paths by key. If each path has only one selector, it compares these two. If you add message files, \
+diff also counts the messages that the second selector adds (gained) and drops (lost). It prints examples with \
+FILE:LINE, each reduced to the properties that matter, and a selector for exactly the difference.
 
-Messages are printed as JSON that mqsel match and explain read; both selectors were evaluated on each. Two selectors \
-are equal if no message is selected by only one of them. For a message that neither selects, one may be FALSE and the \
-other UNKNOWN. With one selector and two dialects, FALSE in one and UNKNOWN in the other is a difference, too.
-
-exit code: 0 if there is no difference, 1 if there is one, 2 if it is not decided, or something went wrong.
-
-examples:
-  mqsel diff "weight > 2500" "NOT (weight <= 2500)"
-  mqsel diff "color LIKE 'b%'" "color = 'blue'"
-  mqsel diff --dialect IBM_MQ --dialect JMS "weight + 1 > 2500 OR color = 'blue'"
-  mqsel diff before.mqsc after.mqsc
-  mqsel diff CARS BIKES --in subs.mqsc
-  mqsel diff --given contract.json "weight > 2500" "NOT (weight <= 2500)"
-  mqsel diff "color = 'red'" "color <> 'blue'" messages.jsonl.gz more.jsonl
-  mqsel diff before.mqsc after.mqsc messages.jsonl.gz
-  mqsel diff --html review.html before/ after/
-  mqsel diff --markdown before.mqsc after.mqsc >> "$GITHUB_STEP_SUMMARY"
+Two selectors are equal if no message matches only one of them. One may be FALSE and the other UNKNOWN, unless you \
+compare two dialects. mqsel prints messages as JSON.
 """
 
 _SAID = {
@@ -61,37 +63,38 @@ _SAID = {
 def add(commands: Commands) -> None:
     """Add the command."""
     text = "compare two selectors, or one selector in two dialects"
-    diff = command(commands, "diff", _diff, text, _EXAMPLES)
+    diff = command(commands, "diff", _diff, text, _EXAMPLES, _EXITS, _ABOUT)
     diff.add_argument(
         "given",
         metavar="SELECTOR|PATH|KEY",
         nargs="*",
-        help="two selectors, or two paths, or with --in two keys; one selector is compared in two dialects; then files "
-        "of messages",
+        help="two selectors, paths or (with --in) keys; then files of messages, if any",
     )
     diff.set_defaults(rest="given")
-    diff.add_argument(
-        "-e", dest="selectors", metavar="SELECTOR", action="append", default=[], help="a selector in any case"
+    group = diff.add_argument_group("reading selectors (PATH: see mqsel help paths)")
+    add_selector_option(group)
+    group.add_argument(
+        "--in", dest="paths", metavar="PATH", action="append", default=[], help="file or folder that has the keys"
     )
-    diff.add_argument("--in", dest="paths", metavar="PATH", action="append", default=[], help="where the keys stand")
-    add_kind(diff)
-    diff.add_argument(
+    add_kind(group)
+    group.add_argument(
         "--dialect",
         dest="dialects",
         action="append",
         default=[],
         type=dialect_of,
         metavar="NAME",
-        help=f"{', '.join(PRESETS)}; default IBM_MQ, in files that of the kind; "
-        "twice, for the first selector and the second, or for one",
+        help="dialect; give two for two selectors, or to compare one selector in two dialects (names: mqsel help "
+        "dialects; default: by the type of the file, otherwise IBM_MQ)",
     )
-    add_given(diff)
+    add_given(group, "assume that messages conform to CONTRACT")
+    output = diff.add_argument_group("output")
+    way = output.add_mutually_exclusive_group()
+    way.add_argument("--json", action="store_true", help="print one JSON object; for two paths, one for each key")
+    way.add_argument("--markdown", action="store_true", help="print a review of two paths in Markdown")
+    output.add_argument("--html", metavar="FILE", help="also write a review of two paths as a web page")
     add_format(diff, FORMATS)
     add_ways(diff)
-    output = diff.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print one JSON object; for paths one for each key")
-    output.add_argument("--markdown", action="store_true", help="of two paths: print a review in Markdown")
-    diff.add_argument("--html", metavar="FILE", help="of two paths: write a review for people, too")
 
 
 def _diff(arguments: argparse.Namespace) -> int:
@@ -115,9 +118,9 @@ def _diff(arguments: argparse.Namespace) -> int:
             hint="write mqsel diff --html FILE PATH PATH",
         )
     if arguments.paths:
-        read, damaged = keyed(arguments.paths, arguments, None)
-        is_damaged = bool(damaged)
-        asked = [named(one, read, arguments.paths) for one in given]
+        read = keyed(arguments.paths, arguments, None)
+        is_damaged = bool(read.damaged)
+        asked = [named(one, read.known, arguments.paths) for one in given]
     elif all(is_path) and len(given) == 2:
         return _paths(given, wanted, files, arguments)
     elif any(is_path):
@@ -132,7 +135,7 @@ def _diff(arguments: argparse.Namespace) -> int:
     if files:
         status = over_files({"": pair[0]}, {"": pair[1]}, files, arguments)
     else:
-        found = _related(pair, contract_of(arguments, pair[0].dialect))
+        found = _related(pair, contract_of(arguments, pair[0].dialect), Budget())
         status = 2 if found is None else _selectors(found, as_json=arguments.json)
     return 2 if is_damaged else status
 
@@ -155,7 +158,7 @@ _ADVICE = (
 )
 
 
-def _related(pair: Iterable[Given], contract: Contract | None, key: str = "") -> Related | None:
+def _related(pair: Iterable[Given], contract: Contract | None, budget: Budget, key: str = "") -> Related | None:
     """Compare two selectors; of an invalid one it is said what is wrong."""
     read = []
     for one in pair:
@@ -163,44 +166,31 @@ def _related(pair: Iterable[Given], contract: Contract | None, key: str = "") ->
             read.append(taken(one.text, one.dialect))
         except SelectorError as error:
             complain_of(one, error, key)
-    return related(read[0], read[1], contract) if len(read) == 2 else None
+    return related(read[0], read[1], contract, budget) if len(read) == 2 else None
 
 
 def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], arguments: argparse.Namespace) -> int:
     """Compare the selectors of two paths, key by key."""
-    (first, old_damaged), (second, new_damaged) = (
-        keyed([path], arguments, dialect) for path, dialect in zip(paths, dialects, strict=True)
-    )
-    damaged = [*old_damaged, *new_damaged]
+    old, new = (keyed([path], arguments, dialect) for path, dialect in zip(paths, dialects, strict=True))
+    damaged = [*old.damaged, *new.damaged]
     status = 2 if damaged else 0
+    first, second = ({**one.known, **one.unknown} for one in (old, new))
     if len(first) == len(second) == 1:
         first, second = ({"": one} for read in (first, second) for one in read.values())
     first = _paired(first, second)
     if files:
         return max(status, over_files(first, second, files, arguments))
     contract = contract_of(arguments, next((one.dialect for one in first.values()), configuration_of(arguments).usual))
-    equal = 0
+    budget = budget_of_many(len(first) + len(second))
     rows = []
     for key in dict.fromkeys([*first, *second]):
-        one, other = first.get(key), second.get(key)
-        found = None
-        if one is None or other is None:
-            status = max(status, 1)
-            text = one.text if one is not None else other.text if other is not None else ""
-            if not arguments.markdown:
-                _only(key, text, paths[one is None], as_json=arguments.json)
-        else:
-            found = _related((one, other), contract, key)
-            is_equal = found is not None and found.relation == "equal"
-            equal += is_equal
-            if found is None:
-                status = 2
-            elif arguments.markdown:
-                status = max(status, _status(found))
-            elif not is_equal or arguments.json:
-                status = max(status, _selectors(found, as_json=arguments.json, key=key))
-        is_unread = bool(new_damaged if other is None else old_damaged if one is None else ())
-        rows.append(ReviewRow(key, one, other, found, is_unread))
+        pair = first.get(key), second.get(key)
+        is_unread = any(one is not None and one.reason for one in pair)
+        is_unread = is_unread or bool(new.damaged if pair[1] is None else old.damaged if pair[0] is None else ())
+        known = [one for one in pair if one is not None and not one.reason]
+        found = _related(known, contract, budget.share(budget.left // 2), key)
+        rows.append(ReviewRow(key, *pair, found, is_unread))
+        status = max(status, _show(rows[-1], paths, arguments))
     title = f"Selectors of {paths[0]} and {paths[1]}"
     tables = [*reviewed(rows, contract), *unread(damaged)] if arguments.html is not None or arguments.markdown else []
     if arguments.html is not None:
@@ -208,8 +198,33 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
     for line in page.markdown(title, tables) if arguments.markdown else ():
         print_text(line)
     if not arguments.json:
-        say(f"{len(first):,} and {len(second):,} selectors, {equal:,} of them equal")
+        _sum_up(rows, len(first), len(second))
     return status
+
+
+def _show(row: ReviewRow, paths: list[str], arguments: argparse.Namespace) -> int:
+    """Print what became of a key, unless a review has it; return the exit code."""
+    if row.related is not None:
+        is_shown = not arguments.markdown and (arguments.json or row.related.relation != "equal")
+        return _selectors(row.related, as_json=arguments.json, key=row.key) if is_shown else _status(row.related)
+    if row.old is not None and row.new is not None and not row.is_unread:
+        return 2  # it has been said what is wrong
+    one = row.old or row.new
+    assert one is not None
+    relation, path = "not read" if row.is_unread else "only", paths[row.old is None]
+    if arguments.json:
+        print_json({"key": row.key, "relation": relation, "path": path, "selector": one.text})
+    elif not arguments.markdown:
+        text = "not read" if row.is_unread else f"only in {path}"
+        print_text(f"{row.key}: {text}: {in_one_line(one.text)}", indent="    ")
+    return 1 if row.verdict in ("added", "removed") else 2
+
+
+def _sum_up(rows: list[ReviewRow], first: int, second: int) -> None:
+    verdicts = [row.verdict for row in rows]
+    equal = verdicts.count("unchanged") + verdicts.count("reworded")
+    counts = [f"{verdicts.count(one):,} {one}" for one in ("invalid", "not read") if one in verdicts]
+    say(", ".join([f"{first:,} and {second:,} selectors", f"{equal:,} of them equal", *counts]))
 
 
 def _paired(old: dict[str, Given], new: dict[str, Given]) -> dict[str, Given]:
@@ -230,13 +245,6 @@ def _paired(old: dict[str, Given], new: dict[str, Given]) -> dict[str, Given]:
                 many.remove(other)
                 called[key] = other
     return {called.get(key, key): one for key, one in old.items()}
-
-
-def _only(key: str, text: str, path: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"key": key, "relation": "only", "path": path, "selector": text})
-    else:
-        print_text(f"{key}: only in {path}: {in_one_line(text)}", indent="    ")
 
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
 from mqsel.analysis.lint.findings import piece as piece_of
-from mqsel.cli.arguments import Commands, add_format, check_order, command, limit, list_formats, types_of
+from mqsel.cli.arguments import Commands, add_format, check_order, command, limit, types_of
 from mqsel.cli.lint import in_json
 from mqsel.cli.output import complain, print_json, print_lines, print_text, print_width
 from mqsel.cli.report import say_format, seeming
@@ -37,46 +37,53 @@ from mqsel.matcher import compile as compile_selector
 _START = 1 << 13  # bytes by which something is known that is no message
 _OPENING = ("{", "[")  # of a message that is the argument
 
-_EXAMPLES = f"""\
-With a message: whether it is selected, what would have to change for that, and the truth value of each part of the \
-selector, with the values it reads. Without a message, or with --program: the tokens, the tree and the instructions.
+_EXAMPLES = """\
+mqsel explain "color = 'blue'" '{"color": "red"}'
+mqsel explain "color = 'blue'" messages.jsonl:17
+mqsel explain "Root.MQMD.MsgType = 8" dump.qload --nth 3
+mqsel explain --key CARS subs.mqsc messages.jsonl:17
+mqsel explain --json "color = 'blue'" messages.jsonl:17
+mqsel explain --program "weight * 2 > 5000 OR color = 'blue'"\
+"""
+_EXITS = ("The message matched, or you gave no message", "The message didn't match", "An error")
+_ABOUT = """\
+With a message, mqsel prints whether it matches, which change would reverse that, and the truth value of each part \
+of the selector with the values that it reads. Without a message, mqsel prints the tokens, the tree and the \
+instructions.
 
-MESSAGE is a JSON object; - for stdin; FILE:LINE, as other commands name a message (of raw messages FILE:BYTE, of \
-Parquet FILE:ROW); or a FILE: its first message, unless --nth names another.
-
-{list_formats(FORMATS)}
-
-exit code: 0 if the message is selected or none was given, 1 if it is not selected, 2 if something went wrong.
-
-examples:
-  mqsel explain "color = 'blue'" '{{"color": "red"}}'
-  mqsel explain "color = 'blue'" messages.jsonl:17
-  mqsel explain "Root.MQMD.MsgType = 8" dump.qload --nth 3
-  mqsel explain --key CARS subs.mqsc messages.jsonl:17
-  mqsel explain --json "color = 'blue'" messages.jsonl:17
-  mqsel explain --program "weight * 2 > 5000 OR color = 'blue'"
+MESSAGE is one of these:
+  {…}        a JSON object
+  FILE:LINE  a message as other commands name it: FILE:BYTE for messages in bytes, FILE:ROW for Parquet
+  FILE       the first message of the file, or the message that --nth chooses
+  -          stdin
 """
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "explain", _explain, "report why a message is selected, or is not", _EXAMPLES)
+    text = "report why a message matches a selector, or doesn't"
+    made = command(commands, "explain", _explain, text, _EXAMPLES, _EXITS, _ABOUT)
     made.add_argument(
-        "selector", metavar="SELECTOR", help="the message selector, as one argument; with --key the PATH that has it"
+        "selector",
+        metavar="SELECTOR",
+        help="the selector, in quotes, as one argument; with --key, the PATH that has it",
     )
-    made.add_argument("--key", metavar="KEY", help="the selector of this key in PATH, as mqsel selectors lists it")
-    add_inventory(made)
-    made.add_argument("message", metavar="MESSAGE", nargs="?", help="a JSON object, FILE:LINE, FILE, or - for stdin")
-    made.add_argument("--nth", type=limit, metavar="N", help="the message of the file: 1 is the first")
-    add_format(made, FORMATS)
-    made.add_argument("--json", action="store_true", help="print one JSON object")
-    made.add_argument("--program", action="store_true", help="show tokens, tree and instructions, too")
+    group = add_inventory(made)
+    group.add_argument(
+        "--key", metavar="KEY", help="use the selector with this key in PATH (mqsel selectors lists keys)"
+    )
+    made.add_argument("message", metavar="MESSAGE", nargs="?", help="JSON object, FILE:LINE, FILE, or - for stdin")
+    reading = add_format(made, FORMATS)
+    reading.add_argument("--nth", type=limit, metavar="N", help="number of the message in the file (default: 1)")
+    output = made.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object")
+    output.add_argument("--program", action="store_true", help="also show tokens, tree and instructions")
 
 
 def _explain(arguments: argparse.Namespace) -> int:
     if arguments.key is not None:
-        read, _ = keyed([arguments.selector], arguments, arguments.dialect)
-        one = named(arguments.key, read, [arguments.selector])
+        read = keyed([arguments.selector], arguments, arguments.dialect)
+        one = named(arguments.key, read.known, [arguments.selector])
         if (error := error_of(one.source, one.dialect)) is not None:
             complain_of(one, error, arguments.key)
             return 2
@@ -165,7 +172,7 @@ def _judged(matcher: Matcher, arguments: argparse.Namespace) -> JudgedMessage:
     """Explain a message: the argument itself, or what it names."""
     found = _find(arguments)
     try:
-        answer = judged(matcher, found, dict(types_of(arguments)))
+        answer = judged(matcher, found, dict(types_of(arguments, found.kind)))
     except (DecodeError, PropertyTypeError) as error:
         if found.columns is None and len(found.data.splitlines()) > 1 and "extra data" in error.message:
             error.hint = "write each message on one line, then: mqsel explain SELECTOR FILE:LINE"

@@ -13,42 +13,42 @@ from mqsel.cli.arguments import (
     add_given,
     command,
     contract_of,
-    list_formats,
     types_of,
 )
 from mqsel.cli.output import complain, flush, print_text, say
 from mqsel.columns.wordings import package_missing
 from mqsel.files.framings import FORMATS
 from mqsel.files.parts import listed_files
+from mqsel.formats.envelopes import PLAIN
 
-_EXAMPLES = f"""\
-The page is served on this machine alone, and its address holds a key: whoever has the address sees the messages. \
-Nothing is written, and nothing is sent elsewhere. Messages are read once and held in memory, 2 GiB at most; of larger \
-files the page has the first messages, and says so.
-
-{list_formats(FORMATS)}
-
-exit code: 130, as Ctrl-C ends it; 2 if no file could be read, or something else went wrong.
-
-examples:
-  mqsel explore messages.jsonl
-  mqsel explore --dialect tibco-ems 'messages/day=*/*.parquet'
-  mqsel explore --inventory subs.mqsc messages.jsonl   (which of the subscriptions gets each message)
-  mqsel explore --no-browser dump.qload                (prints the address alone)
+_EXAMPLES = """\
+mqsel explore messages.jsonl
+mqsel explore --dialect tibco-ems 'messages/day=*/*.parquet'
+mqsel explore --inventory subs.mqsc messages.jsonl   (shows which of the subscriptions gets each message)
+mqsel explore --no-browser dump.qload                (prints only the URL)\
+"""
+_EXITS = ("", "", "No file could be read, or another error")
+_ABOUT = """\
+mqsel serves the page only on this machine. Keep the URL to yourself: it contains a key, and anyone with the URL \
+sees the messages. mqsel writes nothing, and sends nothing elsewhere. It reads the messages once, and keeps up to 2 \
+GiB of them in memory. If the files are larger, the page has the first messages, and says so. Press Ctrl-C to end \
+it: the exit code is then 130.
 """
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "explore", _explore, "open a page to try selectors on the messages of files", _EXAMPLES)
-    made.add_argument("files", metavar="FILE", nargs="+", help="files, packed or not; - is stdin")
-    add_dialect(made)
-    add_format(made, FORMATS)
-    add_given(made)
-    made.add_argument(
-        "--inventory", metavar="PATH", help="files with selectors: the page shows which of them get a message"
+    text = "open a web page to try selectors on the messages of files"
+    made = command(commands, "explore", _explore, text, _EXAMPLES, _EXITS, _ABOUT)
+    made.add_argument("files", metavar="FILE", nargs="+", help="files, which may be compressed; - is stdin")
+    selector = add_dialect(made)
+    add_given(selector, "use CONTRACT in proofs")
+    selector.add_argument(
+        "--inventory", metavar="PATH", help="files with selectors: the page shows which of them match a message"
     )
-    made.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
+    add_format(made, FORMATS)
+    output = made.add_argument_group("output")
+    output.add_argument("--no-browser", action="store_true", help="print the URL, and open no browser")
 
 
 def _explore(arguments: argparse.Namespace) -> int:
@@ -72,7 +72,9 @@ def _explore(arguments: argparse.Namespace) -> int:
         for one in caught:
             complain(str(one.message))
     session = Session(
-        MessageSource(tuple(arguments.files), arguments.format, types_of(arguments), arguments.max_size),
+        MessageSource(
+            tuple(arguments.files), arguments.format, types_of(arguments, arguments.format or PLAIN), arguments.max_size
+        ),
         contract=contract_of(arguments, arguments.dialect),
         inventory=inventory,
     )

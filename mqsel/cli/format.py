@@ -14,34 +14,38 @@ from mqsel.inventory.known import error_of
 from mqsel.language.layout import ONE_LINE, WIDTH, laid_out
 from mqsel.language.selector import read_selector
 
-_ABOUT = f"""\
-Keywords are in capitals; a selector of more than {WIDTH} characters has a line for each part of its ANDs and ORs.
-It stays the same selector: the result is read again and compared. An invalid selector is left as it is.
-Selectors of arguments are printed, and so are files with their selectors in that layout. --write puts these in the
-place of the files: each selector in the escaping of its file, and in one line where the file's language has no others.
-Nothing else is touched. What cannot be written is left as it is, with a reason.
-
-exit code: 0 if all is well, 1 if --check or --diff finds something to change, 2 if a selector is invalid, or cannot be
-written, or something went wrong.
-
-{ABOUT_PATHS}
-examples:
-  mqsel format "color='blue' and weight>2500"
-  mqsel format selectors.txt
-  mqsel format --write src/ config/
-  mqsel format --diff broker.xml
-  mqsel format --check selectors.txt
+_EXAMPLES = """\
+mqsel format "color='blue' and weight>2500"
+mqsel format selectors.txt
+mqsel format --write src/ config/
+mqsel format --diff broker.xml
+mqsel format --check selectors.txt\
 """
+_EXITS = (
+    "Success",
+    "--check or --diff found something to change",
+    "A selector is invalid or can't be written, or another error",
+)
+_ABOUT = f"""\
+Keywords become uppercase. If a selector has more than {WIDTH} characters, each part of its ANDs and ORs gets a \
+line. mqsel reads the result again, to be sure that it is the same selector. Invalid selectors stay as they are.
+
+mqsel prints the selectors of arguments. For a file, it prints the file with its selectors in this layout. --write \
+keeps the escaping of the file, and writes one line if the language of the file allows no more. Nothing else in the \
+file changes. If a selector can't be written, mqsel says why.
+
+{ABOUT_PATHS}"""
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "format", _format, "write selectors so that people can read them", _ABOUT)
+    text = "write selectors in a layout that people can read"
+    made = command(commands, "format", _format, text, _EXAMPLES, _EXITS, _ABOUT)
     add_selectors(made)
-    output = made.add_mutually_exclusive_group()
-    output.add_argument("--write", action="store_true", help="write the files anew, where they stand")
-    output.add_argument("--diff", action="store_true", help="show what --write would write, and write nothing")
-    output.add_argument("--check", action="store_true", help="write nothing; report what would change")
+    output = made.add_argument_group("output (at most one)").add_mutually_exclusive_group()
+    output.add_argument("--write", action="store_true", help="replace the selectors in the files")
+    output.add_argument("--diff", action="store_true", help="show what --write would change, and write nothing")
+    output.add_argument("--check", action="store_true", help="report which selectors would change, and write nothing")
 
 
 def _format(arguments: argparse.Namespace) -> int:

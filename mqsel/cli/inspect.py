@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import Any
 
-from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit, list_formats
+from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit
 from mqsel.cli.output import complain, is_ascii, print_lines, print_width
 from mqsel.cli.report import Report
 from mqsel.cli.run import add_jobs, ask_of, run
@@ -15,33 +16,37 @@ from mqsel.files.listing import Form
 from mqsel.files.run.work import Ask
 from mqsel.formats.jsonl import json_text
 
-_EXAMPLES = f"""\
-Every property of every message: its name as a selector spells it, type, value, and where it came from; then what was \
-skipped, and why. --json prints one object for each message.
-
-{list_formats(FORMATS)}
-
-exit code: 0 if every message could be read, 1 if some could not, 2 if none could or something else went wrong.
-
-examples:
-  mqsel inspect dump.qload
-  mqsel inspect --limit 1 --json --format connect records.jsonl
+_EXAMPLES = """\
+mqsel inspect dump.qload
+mqsel inspect --limit 1 --json --format connect records.jsonl\
+"""
+_EXITS = (
+    "Every message could be read",
+    "Some messages couldn't be read",
+    "No message could be read, or another error",
+)
+_ABOUT = """\
+For each property, mqsel prints its name as a selector spells it, its type, its value, and where it comes from. Then \
+follows what mqsel skipped, and why.
 """
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    inspect = command(commands, "inspect", _inspect, "show the properties of messages", _EXAMPLES)
-    add_files(inspect, FORMATS)
-    inspect.add_argument("--json", action="store_true", help="print one JSON object for each message")
-    inspect.add_argument("--limit", type=limit, metavar="N", help="stop after N messages")
-    add_jobs(inspect)
-    inspect.set_defaults(spark=False, master=None)
-    add_queues(inspect, can_follow=True)
+    made = command(commands, "inspect", _inspect, "show the properties of messages", _EXAMPLES, _EXITS, _ABOUT)
+    reading = add_files(made, FORMATS)
+    reading.add_argument("--limit", type=limit, metavar="N", help="stop after N messages read (default: never)")
+    output = made.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object for each message")
+    add_jobs(made)
+    made.set_defaults(spark=False, master=None)
+    add_queues(made, can_follow=True)
 
 
 class InspectReport(Report):
     """Where messages arrive: tables, or JSON, on stdout."""
+
+    most = math.inf
 
     def __init__(self, ask: Ask, form: Form) -> None:
         super().__init__(ask)

@@ -19,61 +19,53 @@ from mqsel.cli.choice import RuleChoice, add_choice, known_as
 from mqsel.cli.configuration import KEYS
 from mqsel.cli.output import print_exact, print_json, print_text, say, width_of
 from mqsel.cli.rewriting import DIFF, WRITE, RewriteOutcome, rewrite
-from mqsel.cli.rules import HEADED, LISTED, described, explained
-from mqsel.cli.selectors import ABOUT_PATHS, AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import caret, carets, nameable
+from mqsel.cli.rules import LISTED, described, explained
+from mqsel.cli.selectors import AllGiven, Given, add_selectors, configuration_of, given
+from mqsel.errors import caret, carets, check_total, nameable
 from mqsel.inventory import Entry
 from mqsel.inventory.edit import FileEdit, replacement
 from mqsel.inventory.known import findings_of
 from mqsel.machine.program import VERSION
 
+_EXAMPLES = """\
+mqsel lint "color = blue"
+mqsel lint --given contract.json src/ config/
+mqsel lint --fix src/ config/
+mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/\
+"""
+_EXITS = (
+    "No finding is worse than a note",
+    "There are warnings or errors; with --diff, --fix has something to write",
+    "An error, or an edit that can't be written",
+)
 _ABOUT = f"""\
-exit code: 0 if nothing is worse than a note, 1 if there are warnings or errors, 2 if something went wrong, such \
-as a damaged file, or an edit that cannot be written. With --diff 1 if there is something to write. --exit-zero, \
---write-baseline, --list-rules and --explain end with 0 or 2.
+--fix makes only edits for which mqsel proves that the same messages match. An edit keeps the escaping of the file, \
+and changes nothing else. If mqsel can't write an edit, it says why.
 
-{ABOUT_PATHS}
-An edit of --fix never changes which messages are selected: that is proved for each edit. It is written where the
-selector stands, in the escaping of the file, and nothing else is touched; what cannot be written is left as it is, with
-a reason.
-With --given, or a contract in the configuration, tests are found that it decides: mqsel contract writes one.
-A comment beside a selector, or on the line before it, silences rules: mqsel: ignore[RULE, …], or mqsel: ignore for all.
-[tool.mqsel] of pyproject.toml, or mqsel.toml, in this folder or one above, may have {", ".join(KEYS)}. \
-What the command line has wins over it.
+To silence rules, write a comment after the selector or on the line before it: mqsel: ignore[RULE, …], or mqsel: \
+ignore for all rules.
 
-{HEADED}
-
-examples:
-  mqsel lint "color = blue"
-  mqsel lint src/ config/
-  mqsel lint --dialect JMS --as lines selectors.txt
-  mqsel lint --sarif src/ > selectors.sarif
-  mqsel lint --fix src/ config/
-  mqsel lint --diff subs.mqsc
-  mqsel lint --given contract.json src/
-  mqsel lint --explain never-true
-  mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/
+You can set {", ".join(KEYS)} in [tool.mqsel] of pyproject.toml, or in mqsel.toml, in this folder or above. Options \
+override them.
 """
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "lint", _lint, "find likely mistakes in valid selectors", _ABOUT)
-    add_selectors(made)
-    add_given(made)
-    output = made.add_mutually_exclusive_group()
+    made = command(commands, "lint", _lint, "find likely mistakes in valid selectors", _EXAMPLES, _EXITS, _ABOUT)
+    group = add_selectors(made)
+    add_given(group, "also report tests with the same result for all messages")
+    add_choice(made.add_argument_group("rules"))
+    output = made.add_argument_group("output (at most one)").add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, which code hosts show")
-    output.add_argument("--statistics", action="store_true", help="print how many findings each rule has")
+    output.add_argument("--statistics", action="store_true", help="print the number of findings for each rule")
     output.add_argument(
-        "--fix",
-        action="store_true",
-        help="write the edits into the files, and print edited selectors of arguments, and stdin with its edits",
+        "--fix", action="store_true", help="edit the files; print edited selectors of arguments and stdin"
     )
-    output.add_argument("--diff", action="store_true", help="show what --fix would write, and write nothing")
+    output.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
     output.add_argument("--list-rules", action="store_true", help="print all rules")
-    output.add_argument("--explain", metavar="RULE", help="print what a rule finds and why, with an example")
-    add_choice(made)
+    output.add_argument("--explain", metavar="RULE", help="print what RULE finds and why, with an example")
 
 
 def _lint(arguments: argparse.Namespace) -> int:
@@ -97,6 +89,7 @@ def _lint(arguments: argparse.Namespace) -> int:
         found, outcome = _fix(arguments, read, choice, look)
     else:
         found = [(one, choice.chosen(one, look(one))) for one in read.selectors]
+    check_total(len(read.selectors), len(found))
     if arguments.write_baseline:
         _write_baseline(arguments.write_baseline, found)
         return 2 if read.damaged else 0
@@ -110,7 +103,7 @@ def _lint(arguments: argparse.Namespace) -> int:
         for one, findings in found:
             show(one, findings, sys.stderr if arguments.fix else sys.stdout)
     if not arguments.json and not arguments.sarif:
-        _sum_up(found, choice.known)
+        _sum_up(found, choice.known, len(read.damaged))
     if read.damaged or outcome.refused:
         return 2
     if arguments.diff:
@@ -123,13 +116,14 @@ def _lint(arguments: argparse.Namespace) -> int:
 _Found = list[tuple[Given, list[Finding]]]
 
 
-def _sum_up(found: _Found, known: int) -> None:
+def _sum_up(found: _Found, known: int, damaged: int) -> None:
     findings = [one for _, many in found for one in many]
     unknown = sum(bool(one.reason) for one, _ in found)
     fixable = sum(bool(one.edits) for one in findings)
     counts = (
         f"{len(found):,} selector{'s' * (len(found) != 1)}",
         f"{unknown:,} that cannot be known" * bool(unknown),
+        f"{damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged),
         f"{len(findings):,} finding{'s' * (len(findings) != 1)}",
         f"{fixable:,} of them for --fix" * bool(fixable),
         f"{known:,} more in the baseline" * bool(known),
@@ -265,6 +259,7 @@ def sarif(found: list[tuple[Given, list[Finding]]], damaged: list[Entry]) -> dic
                 change = {"artifactLocation": location, "replacements": replacements}
                 result["fixes"] = [{"artifactChanges": [change]}]
             results.append(result)
+    check_total(sum(len(findings) for _, findings in found), len(results), of="findings")
     run = {
         "tool": {"driver": {"name": "mqsel", "version": VERSION, "rules": [described(rule) for rule in RULES]}},
         "columnKind": "unicodeCodePoints",

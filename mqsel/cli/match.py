@@ -10,14 +10,13 @@ from mqsel.cli.arguments import (
     add_errors,
     add_files,
     add_given,
+    add_max_matches,
     add_queues,
     add_selector,
     check_order,
     command,
     contract_of,
     files_of,
-    limit,
-    list_formats,
 )
 from mqsel.cli.output import flush, line_bytes, print_data, print_json, print_text, say
 from mqsel.cli.report import Report, say_answers
@@ -28,54 +27,46 @@ from mqsel.files.run.work import Ask, Match, Tally, everything
 from mqsel.formats.jsonl import in_json
 from mqsel.matcher import compile as compile_selector
 
-_NAMED = 5  # missing properties named in the summary
-
-_EXAMPLES = f"""\
-A message is a JSON object on one line. A plain whole number is an int64, any other number a float64; a value may name \
-its type: {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {{"bytes": "0a1b"}}}}.
-
-{list_formats(FORMATS)}
-
-A directory, or a pattern in quotes, stands for its files. A directory such as day=1 is a property of the rows of the \
-Parquet files in it.
-
-Selected messages are printed as they stand in the file, and rows of Parquet as JSON. For a file that is one message \
-its name is printed.
-
-exit code: 0 if something was selected, 1 if nothing was, 2 if no message could be read or something else went wrong.
-
-examples:
-  mqsel match "color = 'blue'" messages.jsonl more.jsonl.gz
-  mqsel match "JMSPriority > 4 AND Root.MQMD.MsgType = 8" dump.qload > again.qload
-  mqsel match --format lenses --type weight=int32 "weight > 2500" records.jsonl
-  zcat messages.jsonl.gz | mqsel match --count "weight > 2500"
-  mqsel match "day > 20 AND color = 'blue'" 'messages/day=*/*.parquet'
-  mqsel match --spark "color = 'blue'" messages.jsonl.gz
-  mqsel match --master spark://host:7077 "color = 'blue'" 'hdfs:///messages/*.gz'   (every executor needs mqsel)
+_EXAMPLES = """\
+mqsel match "color = 'blue'" messages.jsonl more.jsonl.gz
+mqsel match "JMSPriority > 4 AND Root.MQMD.MsgType = 8" dump.qload > again.qload
+mqsel match --format lenses --type weight=int32 "weight > 2500" records.jsonl
+zcat messages.jsonl.gz | mqsel match --count "weight > 2500"
+mqsel match "day > 20 AND color = 'blue'" 'messages/day=*/*.parquet'
+mqsel match --master spark://host:7077 "color = 'blue'" 'hdfs:///messages/*.gz'\
 """
+_EXITS = (
+    "At least one message matched",
+    "No message matched",
+    "No message could be read, the broker disagrees (--ask-broker), or another error",
+)
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    match = command(commands, "match", _match, "print the messages that a selector selects", _EXAMPLES)
-    add_selector(match)
-    add_files(match, FORMATS)
-    match.add_argument("-v", "--invert", action="store_true", help="print the messages that are not selected")
-    way = match.add_mutually_exclusive_group()
+    match = command(commands, "match", _match, "print the messages that a selector matches", _EXAMPLES, _EXITS)
+    selector = add_selector(match)
+    selector.add_argument("-v", "--invert", action="store_true", help="print the messages that don't match")
+    add_given(selector, "also count messages that violate CONTRACT")
+    output = match.add_argument_group("output (at most one of the first five)")
+    way = output.add_mutually_exclusive_group()
+    way.add_argument("-c", "--count", action="store_true", help="print only the number of matches")
     way.add_argument(
-        "-c", "--count", action="store_true", help="print the number of selected messages, not the messages"
+        "-n",
+        "--line-number",
+        action="store_true",
+        help="print FILE:LINE: before each message (FILE:BYTE if messages aren't lines)",
     )
     way.add_argument(
-        "-n", "--line-number", action="store_true", help="print FILE:LINE: in front, or FILE:BYTE where that is a place"
+        "-l", "--files-with-matches", action="store_true", help="print only the names of files with a match"
     )
+    way.add_argument("-q", "--quiet", action="store_true", help="print nothing; stop at the first match")
     way.add_argument(
-        "-l", "--files-with-matches", action="store_true", help="print the names of files with a selected message"
+        "--json", action="store_true", help="print one JSON object for each match, then one with the counts"
     )
-    way.add_argument("-q", "--quiet", action="store_true", help="print nothing, and stop at the first selected message")
-    way.add_argument("--json", action="store_true", help="print each with its place, and the counts, as lines of JSON")
-    match.add_argument("--limit", type=limit, metavar="N", help="stop after N messages")
-    add_errors(match, "message")
-    add_given(match)
+    add_max_matches(output)
+    reading = add_files(match, FORMATS)
+    add_errors(reading, "message")
     add_ways(match)
     add_queues(match, can_follow=True, can_ask=True)
 
@@ -113,8 +104,7 @@ class MatchReport(Report):
             # Equal counts by name: partitions arrive in any order of names.
             most = sorted(((name, n) for name, n in counts.items() if n), key=lambda item: (-item[1], item[0]))
             if most:
-                shown = ", ".join(f"{name} {count:,}" for name, count in most[:_NAMED])
-                say(f"{word}: {shown}{', …' * (len(most) > _NAMED)}")
+                say(f"{word}: " + ", ".join(f"{name} {count:,}" for name, count in most))
         if total.noted:
             messages = f"{total.noted:,} message{'s' * (total.noted != 1)}"
             say(f"skipped in part: {messages}, the first {total.note[1] if total.note else ''}")

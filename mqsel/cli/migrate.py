@@ -12,33 +12,34 @@ from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
 from mqsel.cli.output import print_json, print_text, say, write_file
-from mqsel.cli.report import check_total
 from mqsel.cli.rewriting import WRITE, rewrite
-from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, given, unread
-from mqsel.errors import SelectorError, in_one_line
+from mqsel.cli.selectors import Given, add_selectors, complain_of, given, unread
+from mqsel.errors import SelectorError, check_total, in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
-_ABOUT = f"""\
-A message is that of JMS: it has headers and typed properties, and each product sees it under its own names: \
-JMSPriority is AMQPriority to Artemis, h.priority to RabbitMQ. No number is NaN or -0.0. A translation is shown only \
-if it is proved to select the same messages; what has to be assumed for that stands beside it.
+_EXAMPLES = """\
+mqsel migrate --from TIBCO_EMS --to ARTEMIS bridges.conf
+mqsel migrate --from JMS --to RABBITMQ -e "JMSPriority > 4 AND color <> 'red'"
+mqsel migrate --from JMS --portable JMS,ARTEMIS,RABBITMQ --html report.html src/
+mqsel migrate --from IBM_MQ --to ACTIVEMQ --given contract.json --write selectors.txt\
+"""
+_EXITS = (
+    "Every selector is the same or translated",
+    "At least one selector isn't",
+    "A selector is invalid, or another error",
+)
+_ABOUT = """\
+Messages are JMS messages, with headers and typed properties. Each product sees them under its own names: \
+JMSPriority is AMQPriority in Artemis, and h.priority in RabbitMQ. No number is NaN or -0.0. mqsel shows a \
+translation only if it can prove that it matches the same messages. It shows what the proof assumes next to it.
 
-verdict      what becomes of a selector
-same         it is used as it is: proved
-translated   the text to use: proved
-differs      no translation was found: a message, and what both products say of it
-refused      the product has no such thing: what, and what people do instead
-not decided  no difference was found, and no proof
-
-exit code: 0 if all are same or translated, 1 if some are not, 2 if a selector is invalid or something else went wrong.
-
-{ABOUT_PATHS}
-examples:
-  mqsel migrate --from TIBCO_EMS --to ARTEMIS bridges.conf
-  mqsel migrate --from JMS --to RABBITMQ -e "JMSPriority > 4 AND color <> 'red'"
-  mqsel migrate --from JMS --portable JMS,ARTEMIS,RABBITMQ --html report.html src/
-  mqsel migrate --from IBM_MQ --to ACTIVEMQ --given contract.json --write selectors.txt
+verdict      meaning
+same         you can use the selector as it is (proved)
+translated   the selector to use instead (proved)
+differs      mqsel found no translation; it shows a message, and the result of both products for it
+refused      the product doesn't support a part of the selector; mqsel shows which, and what you can do instead
+not decided  mqsel found neither a difference nor a proof
 """
 
 
@@ -54,20 +55,31 @@ class _Row(NamedTuple):
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "migrate", _migrate, "write selectors for another product, with a proof", _ABOUT)
-    add_selectors(made)
-    made.add_argument(
-        "--from", dest="dialect", type=dialect_of, metavar="NAME", help="the product of today; as --dialect"
+    text = "write selectors for another product, with a proof"
+    made = command(commands, "migrate", _migrate, text, _EXAMPLES, _EXITS, _ABOUT)
+    products = made.add_argument_group("products (required: --to or --portable; all names: mqsel help dialects)")
+    products.add_argument(
+        "--from",
+        dest="dialect",
+        type=dialect_of,
+        metavar="NAME",
+        help="dialect of the existing selectors (same as --dialect)",
     )
-    wanted = made.add_mutually_exclusive_group(required=True)
-    wanted.add_argument("--to", type=_dialects, metavar="NAME", help=f"the other product: {', '.join(PRESETS)}")
+    wanted = products.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--to", type=_dialects, metavar="NAME", help="dialect of the other product")
     wanted.add_argument(
-        "--portable", dest="to", type=_dialects, metavar="NAME,NAME", help="several: one text for all of them"
+        "--portable",
+        dest="to",
+        type=_dialects,
+        metavar="NAME,NAME",
+        help="find one selector that works in all of these dialects",
     )
-    add_given(made)
-    made.add_argument("--json", action="store_true", help="print one JSON object for each selector")
-    made.add_argument("--html", metavar="FILE", help="write a report for people")
-    made.add_argument("--write", action="store_true", help="write translations into the files")
+    group = add_selectors(made)
+    add_given(group, "assume that messages conform to CONTRACT")
+    output = made.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object for each selector")
+    output.add_argument("--html", metavar="FILE", help="also write a report as a web page")
+    output.add_argument("--write", action="store_true", help="also write the translations into the files")
 
 
 def _dialects(text: str) -> list[Dialect]:
@@ -96,6 +108,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
         else:
             for line in _lines(rows[-1], names[0]):
                 print_text(line, indent=" " * 6)
+    check_total(len(read.selectors), len(rows))
     if not arguments.json:
         for line in _summary(rows):
             say(line)

@@ -39,7 +39,9 @@ def sourced(arguments: argparse.Namespace, files: list[Named], selects: Any) -> 
     if is_asking and any(
         getattr(arguments, name, None) for name in ("limit", "browsed", "files_with_matches", "quiet")
     ):
-        raise MqselError("--ask-broker compares all messages of a queue: --limit, -l and -q leave some out")
+        raise MqselError(
+            "--ask-broker compares all messages of a queue: --max-matches, --limit, -l and -q leave some out"
+        )
     if queues and (arguments.jobs or 1) > 1:
         raise MqselError("-j is for files: a queue is read by one process", hint="leave it out")
     made: list[Named] = []

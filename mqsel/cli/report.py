@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -26,17 +26,13 @@ from mqsel.formats.envelopes import PLAIN
 if TYPE_CHECKING:
     from mqsel.live.asking import Question
 
-_DIFFERENCES = 10  # messages on which a broker differs that are named
 _LONG = 1 << 24  # bytes of input that deserve a progress bar
 
 
-def check_total(read: int, reported: int) -> None:
-    """Check that a report has all that was read.
-
-    Raises: MqselError: it has not, by a defect of mqsel.
-    """
-    if read != reported:
-        raise MqselError(f"defect of mqsel: {read:,} selectors were read, and {reported:,} are in the report")
+def first_of(words: Sequence[str], most: int, option: str) -> str:
+    """Return the first words of a list, and how many are left out and what shows them."""
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more:,} more ({option})" if more > 0 else "")
 
 
 def say_format(name: str, kind: str) -> None:
@@ -73,7 +69,12 @@ class Report:
     Args:
         ask: what is asked of the run.
         total: counts of nothing, to which others are added; by default a `Tally`.
+
+    Attributes:
+        most: how many skipped messages are reported in full.
     """
+
+    most: float = REPORTED
 
     def __init__(self, ask: Ask, total: Any = None) -> None:
         self.asked = ask
@@ -127,7 +128,7 @@ class Report:
                 line, text = record.note
                 record.note = line, f"{place_of(name, kind, line)}: {text}"
             self.total.add(record)
-        elif self._reported < REPORTED:
+        elif self._reported < self.most:
             self._reported += 1
             complain(f"{place_of(name, kind, record.line)}: {record.text}")
 
@@ -144,9 +145,9 @@ class Report:
             self.trouble = True
             stopped = " (stopped at the first error)"
         elif self.ask.limit == 0:
-            stopped = " (stopped by --limit)"
+            stopped = " (stopped by --max-matches)"
         if total.skipped > self._reported:
-            complain(f"… and {total.skipped - self._reported:,} more")
+            complain(f"… and {total.skipped - self._reported:,} more: mqsel inspect reports all")
         if (total.skipped or self.trouble) and is_unread(self._first, self.seen, total.skipped):
             self.trouble = True
         return stopped
@@ -164,10 +165,17 @@ class Report:
 
     def say_members(self, names: Iterable[str], *, in_any_case: bool) -> None:
         """Print which properties the first messages have inside a member, where no selector reads them."""
-        from mqsel.files.members import inside  # noqa: PLC0415 (only if nothing is selected)
-
         name, kind, start = self._first or ("", "", b"")
-        if kind == PLAIN and (text := inside(start, names, name, in_any_case=in_any_case)):
+        text: tuple[str, str] | None = None
+        if kind == "parquet":
+            from mqsel.files.parquet import inside_map  # noqa: PLC0415 (for Parquet alone)
+
+            text = inside_map(name, names)
+        elif kind == PLAIN:
+            from mqsel.files.members import inside  # noqa: PLC0415 (where nothing is selected)
+
+            text = inside(start, names, name, in_any_case=in_any_case)
+        if text is not None:
             complain(f"{shown(name)}: {text[0]}\n  hint: {text[1]}")
 
     @property
@@ -194,10 +202,8 @@ def say_answers(questions: list[Question]) -> bool:
         else:
             word = f"the broker differs from {whose} on {len(answer.differences):,} of {answer.messages:,} messages"
         say(f"{question.name}: {word}")
-        for number, is_selected, truth in answer.differences[:_DIFFERENCES]:
+        for number, is_selected, truth in answer.differences:
             say(f"  message {number}: the broker {'selects' if is_selected else 'leaves'} it, {whose}: {truth.name}")
-        if len(answer.differences) > _DIFFERENCES:
-            say(f"  … and {len(answer.differences) - _DIFFERENCES:,} more")
         if answer.passed:
             say(f"  {answer.passed:,} more came or went meanwhile: they were not compared")
         if answer.unread:

@@ -10,7 +10,7 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import in_words
 from mqsel.cli.page import Cell, PageTable, counted
 from mqsel.cli.selectors import Given
-from mqsel.errors import SelectorError
+from mqsel.errors import SelectorError, check_total
 
 
 class ReviewRow(NamedTuple):
@@ -21,7 +21,8 @@ class ReviewRow(NamedTuple):
         old: None for one that is new.
         new: None for one that is gone.
         related: how they are related; None where there is one alone, or one is invalid.
-        is_unread: whether the path that does not have the key could not be read wholly: it may have it.
+        is_unread: whether a selector of it cannot be known, or the path that does not have the key could not be read
+            wholly: it may have it.
     """
 
     key: str
@@ -56,7 +57,7 @@ _BY_RELATION = {
 # In the order in which a reviewer looks; whether it is one that people hope for; what it means.
 _VERDICTS = {
     "invalid": ("bad", "the selector before or behind is refused"),
-    "not read": ("bad", "may be in the other path, which could not be read wholly: see below"),
+    "not read": ("bad", "cannot be compared: a selector cannot be known, or a path could not be read wholly"),
     "removed": ("bad", "nobody gets these messages by this key any more"),
     "narrower": ("bad", "selects less than before: proved"),
     "other": ("bad", "selects some messages that it did not, and no longer some that it did"),
@@ -72,6 +73,7 @@ def reviewed(rows: Sequence[ReviewRow], contract: Contract | None) -> Iterator[P
     """Yield the tables: how many keys have each verdict, and each key that is not unchanged."""
     found = [(row, row.verdict) for row in rows]
     counts = {verdict: sum(one == verdict for _, one in found) for verdict in _VERDICTS}
+    check_total(len(rows), *counts.values(), of="keys")
     yield counted(("Keys", "Change", "What it means"), counts, _VERDICTS)
     order = [*_VERDICTS]
     listed = sorted([one for one in found if one[1] != "unchanged"], key=lambda one: order.index(one[1]))
@@ -86,13 +88,15 @@ def _cells(row: ReviewRow, verdict: str, contract: Contract | None) -> Iterator[
     is_read_anew = len(sides) == 2 and sides[0].dialect != sides[1].dialect
     yield [(_VERDICTS[verdict][0], verdict), *[("text", "in another dialect")] * is_read_anew]
     kinds = ("old", row.old), ("new", row.new)
-    yield [(kind, one.text) for kind, one in kinds if one is not None]
+    yield [(kind, one.text) for kind, one in kinds if one is not None and one.text.strip("…")]
     yield [*_examples(row, contract)]
 
 
 def _examples(row: ReviewRow, contract: Contract | None) -> Iterator[tuple[str, str]]:
     known = [None if one is None else _known(one) for one in (row.old, row.new)]
     for one, given in zip(known, (row.old, row.new), strict=True):
+        if given is not None and given.reason:
+            yield "text", f"{'before' if given is row.old else 'now'}: it cannot be known: {given.reason}"
         if isinstance(one, SelectorError):
             yield "text", f"{'before' if given is row.old else 'now'}: {one.message}"
     old, new = [one if isinstance(one, Known) else None for one in known]
@@ -118,8 +122,9 @@ def _selected(one: Known, word: str, contract: Contract | None) -> Iterator[tupl
         yield "bad", "selects no message" if found.is_none else f"not decided: {found.reason}"
 
 
-def _known(one: Given) -> Known | SelectorError:
+def _known(one: Given) -> Known | SelectorError | None:
+    """Read a selector; None for one that cannot be known."""
     try:
-        return taken(one.text, one.dialect)
+        return None if one.reason else taken(one.text, one.dialect)
     except SelectorError as error:
         return error

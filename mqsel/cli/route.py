@@ -20,17 +20,16 @@ from mqsel.cli.arguments import (
     Commands,
     add_errors,
     add_files,
+    add_max_matches,
     add_queues,
     command,
     files_of,
-    limit,
-    list_formats,
 )
 from mqsel.cli.output import print_json, print_text, say
-from mqsel.cli.report import CountReport, Report
+from mqsel.cli.report import CountReport, Report, first_of
 from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.cli.selectors import NONE_FOUND, add_inventory, complain_of, keyed
-from mqsel.errors import FileError, MqselError, SelectorError, shortened
+from mqsel.errors import FileError, MqselError, SelectorError, check_total, shortened
 from mqsel.files.arrays import opened_messages
 from mqsel.files.framings import FORMATS, pieces, place_of, shown
 from mqsel.files.parts import kind_of
@@ -43,31 +42,21 @@ from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 from mqsel.sets.set import SelectorSet
 
-_EXAMPLES = f"""\
-PATH has the selectors: a file, a folder, a pattern in quotes. mqsel selectors --help lists what is read: lines of a \
-key, a tab and a selector; a JSON object of selectors by key; Parquet with the columns key and selector; scripts, \
-configurations and sources. Faulty selectors are reported by key, and left out. Of a key that stands in several places \
-each is called KEY@FILE:LINE:COLUMN.
-
-For each message that any selector selects a line of JSON is printed. It has the keys of these selectors under \
-"subscribers", in the order of the file, and the message. A message in JSON stands under "message" as in its file, a \
-row of Parquet as JSON. JSON cannot hold messages of other formats: they are named by "file" and "line" or "byte", and \
---into writes them as they stand.
-
-{list_formats(FORMATS)}
-
-exit code: 0 if any selector selected a message, 1 if none did, 2 if no message could be read or something else went \
-wrong.
-
-examples:
-  mqsel route subscriptions.txt messages.jsonl more.jsonl.gz
-  mqsel route --count subscriptions.json dump.qload
-  mqsel route --count --json subscriptions.json dump.qload
-  mqsel route --count --why bridges.conf messages.jsonl.gz
-  mqsel route --into deliveries --format lenses --type weight=int32 subscriptions.parquet records.jsonl
-  mqsel route --count subs.mqsc messages.jsonl
-  mqsel route --count export.xml    (the queues of an export of Artemis: who gets its messages)
-  mqsel route --spark --count subscriptions.txt 'messages/day=*/*.parquet'
+_EXAMPLES = """\
+mqsel route --count --why bridges.conf messages.jsonl.gz
+mqsel route --into deliveries --format lenses --type weight=int32 subscriptions.parquet records.jsonl
+mqsel route --count export.xml    (an export of Artemis: the filters of its queues on its messages)
+mqsel route --spark --count subs.mqsc 'messages/day=*/*.parquet'\
+"""
+_EXITS = (
+    "At least one selector matched a message",
+    "No selector matched a message",
+    "No message could be read, or another error",
+)
+_ABOUT = """\
+mqsel prints a line of JSON for each message that a selector matches: the keys are in "subscribers", in the order of \
+the file, and the message is in "message". If JSON can't hold the message, the line has "file" and "line" or "byte". \
+mqsel reports invalid selectors, and leaves them out.
 """
 
 _NONE_LEFT = "no selector is left"
@@ -80,16 +69,26 @@ _LONGEST = 100  # characters of a file's name
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    route = command(commands, "route", _route, "find which of many selectors select each message", _EXAMPLES)
-    route.add_argument("selectors", metavar="PATH", help="of the selectors: a file, a folder, a pattern in quotes")
+    text = "find which of many selectors match each message"
+    route = command(commands, "route", _route, text, _EXAMPLES, _EXITS, _ABOUT)
+    route.add_argument(
+        "selectors", metavar="PATH", help="file, folder, pattern or URL of the selectors (see mqsel help paths)"
+    )
     add_inventory(route)
-    add_files(route, FORMATS)
-    route.add_argument("--into", metavar="DIR", help="write each message as it stands into a file for each of its keys")
-    route.add_argument("--count", action="store_true", help="print for each key how many messages it gets")
-    route.add_argument("--json", action="store_true", help="print the counts, too, as the last line of JSON")
-    route.add_argument("--why", action="store_true", help="report for each key that gets nothing what keeps it from it")
-    route.add_argument("--limit", type=limit, metavar="N", help="stop after N messages that any selector selects")
-    add_errors(route, "message or selector")
+    output = route.add_argument_group("output")
+    output.add_argument(
+        "--into", metavar="DIR", help="write each message, as it is in its file, into a file for each key in DIR"
+    )
+    output.add_argument("--count", action="store_true", help="print the number of messages for each key")
+    output.add_argument("--json", action="store_true", help="also print the counts, as the last line of JSON")
+    output.add_argument(
+        "--why",
+        action="store_true",
+        help="for each key without messages, say which condition rejects them",
+    )
+    add_max_matches(output)
+    reading = add_files(route, FORMATS)
+    add_errors(reading, "message or selector")
     add_ways(route)
     add_queues(route, can_follow=True)
 
@@ -152,7 +151,7 @@ def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[Selec
 
     Returns: the set, and whether a file was damaged.
     """
-    read, damaged = keyed([arguments.selectors], arguments, arguments.dialect)
+    read, unknown, damaged = keyed([arguments.selectors], arguments, arguments.dialect)
     raising = arguments.errors == "raise"
     if raising and damaged:
         raise MqselError("a file of selectors is damaged", hint="--errors skip leaves out what cannot be read")
@@ -165,14 +164,20 @@ def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[Selec
             pairs[key] = one.text if one.dialect == usual else compile_selector(one.text, dialect=one.dialect)
         except SelectorError as error:
             faulty[key] = error
-    pairs |= {key: compile_selector("TRUE", dialect=ARTEMIS) for key in all_keys if key not in read}
+    free = [key for key in all_keys if key not in read and key not in unknown]
+    pairs |= {key: compile_selector("TRUE", dialect=ARTEMIS) for key in free}
     faulty |= made.admit(pairs)
+    check_total(len(read) + len(free), len(made), len(faulty))
     for key in [*faulty][: 1 if raising else None]:
         complain_of(read[key], faulty[key], key)
     if faulty and raising:
         raise MqselError("a selector is faulty", hint="--errors skip leaves such selectors out")
-    if not made and (faulty or damaged or not read):
-        raise MqselError(_NONE_LEFT if faulty or damaged else NONE_FOUND)
+    if not made:
+        raise MqselError(_NONE_LEFT if faulty or unknown or damaged else NONE_FOUND)
+    if faulty or unknown:
+        counts = (len(faulty), "invalid"), (len(unknown), "that cannot be known")
+        left = ", ".join([f"{count:,} {what}" for count, what in counts if count])
+        say(f"selectors: {len(made):,} of {len(made) + len(faulty) + len(unknown):,}; left out: {left}")
     return made, bool(damaged)
 
 
@@ -222,13 +227,12 @@ class RouteReport(Report):
             f"{len(self._keys):,} keys, {total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
         )
         left = total.messages - total.skipped - total.selected
-        if left and self._unclaimed:
-            places = ", ".join(self._unclaimed[:EXAMPLES])
-            say(f"nobody gets {left:,} of them: {places}{', …' * (left > EXAMPLES)}")
+        places = self._unclaimed[:EXAMPLES]
+        if left and places:
+            more = f" and {left - len(places):,} more: mqsel explore --inventory PATH FILE shows them"
+            say(f"nobody gets {left:,} of them: {', '.join(places)}{more * (left > len(places))}")
         if nothing:
-            named = ", ".join(shortened(key) for key in nothing[:_SHOWN])
-            more = f" and {len(nothing) - _SHOWN:,} more, which --count lists" * (len(nothing) > _SHOWN)
-            say(f"nothing for: {named}{more}")
+            say(f"nothing for: {first_of([shortened(key) for key in nothing], _SHOWN, '--count lists them')}")
         return 2 if self.trouble else int(not total.selected)
 
 

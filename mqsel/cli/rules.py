@@ -16,7 +16,6 @@ _SHOWN = 60  # characters of an example
 _LINK = re.compile(r"\[(.*?)\]\((https://.*?)\)")
 
 LISTED = "\n".join(f"{rule.code:{_WIDTH}}  {rule.severity}: {rule.about}" for rule in RULES)
-HEADED = f"{'rule':{_WIDTH}}  what it finds\n{LISTED}"
 
 
 def explained(code: str) -> str:

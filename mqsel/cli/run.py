@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
-from mqsel.cli.arguments import limit, types_of
+from mqsel.cli.arguments import Options, limit, types_of
 from mqsel.cli.output import complain, flush
 from mqsel.cli.report import Report, progress, say_format, tasks
 from mqsel.errors import FileError, MqselError
@@ -21,7 +21,7 @@ from mqsel.files.opening import is_queue
 from mqsel.files.parts import Named, listed_files
 from mqsel.files.run import cores, sifted
 from mqsel.files.run.tasks import Begun, size_of
-from mqsel.files.run.work import Ask, Job, in_files
+from mqsel.files.run.work import Ask, Job, Sharing, in_files
 from mqsel.formats.envelopes import PLAIN, WORDS, fitting
 from mqsel.formats.records import SCHEMAS
 
@@ -35,27 +35,40 @@ _LARGE = 1 << 28
 _ROWS = 20  # of a Parquet file, by which records are known
 
 
-def add_jobs(made: argparse.ArgumentParser) -> None:
-    """Add the option that chooses how many processes read the files."""
-    made.add_argument(
+def add_jobs(made: argparse.ArgumentParser) -> Options:
+    """Add the option that chooses how many processes read the files; return the group of options."""
+    group = made.add_argument_group("speed")
+    group.add_argument(
         "-j",
         "--jobs",
         type=limit,
         metavar="N",
-        help="read in N processes; default: as many as there are processors, where that is quicker",
+        help="number of processes (default: 1; from 256 MB on, one per processor)",
     )
+    return group
 
 
 def add_ways(made: argparse.ArgumentParser) -> None:
     """Add the options that choose how many processes read the files, or Spark."""
-    add_jobs(made)
-    made.add_argument("--spark", action="store_true", help="run on Spark, on this machine unless --master is given")
-    made.add_argument("--master", metavar="URL", help="run on this Spark master; default local[*]")
+    group = add_jobs(made)
+    group.add_argument("--spark", action="store_true", help="run on Spark; every executor needs mqsel")
+    group.add_argument(
+        "--master",
+        metavar="URL",
+        help="run on this Spark master, such as spark://host:7077 (default: local[*])",
+    )
 
 
 def ask_of(arguments: argparse.Namespace, **options: Any) -> Ask:
     """Return what the arguments that all commands share ask of a run; *options* are those of `Ask` beside."""
-    return Ask(format=arguments.format or "json", types=types_of(arguments), max_size=arguments.max_size, **options)
+    is_on_spark = getattr(arguments, "spark", False) or getattr(arguments, "master", None) is not None
+    return Ask(
+        format=arguments.format or "json",
+        types=types_of(arguments, arguments.format or ("json" if is_on_spark else None)),
+        max_size=arguments.max_size,
+        sharing=arguments.sharing or Sharing(),
+        **options,
+    )
 
 
 def run(
@@ -88,6 +101,8 @@ def run(
     with closing(records):  # type: ignore[type-var]
         known = {report.asked.format}
         for _, name, kind, record in in_files(records):
+            if isinstance(record, Begun):
+                types_of(arguments, kind)
             if kind in SCHEMAS and kind not in known:
                 known.add(kind)
                 say_format(name, kind)

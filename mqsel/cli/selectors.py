@@ -12,12 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from mqsel.cli.arguments import Commands, add_max_size, command, dialect_of, in_shell, is_message
+from mqsel.cli.arguments import Commands, Options, add_max_size, command, dialect_of, in_shell, is_message
 from mqsel.cli.configuration import Configuration, configured
 from mqsel.cli.output import complain, print_json, print_text, say, width_of
 from mqsel.cli.page import PageTable
-from mqsel.cli.report import progress
-from mqsel.errors import FileError, MqselError, SelectorError, caret, in_one_line, nameable, shortened
+from mqsel.cli.report import first_of, progress
+from mqsel.errors import FileError, MqselError, SelectorError, caret, check_total, in_one_line, nameable, shortened
 from mqsel.files.framings import shown
 from mqsel.files.opening import check_size, opened
 from mqsel.files.run.work import Ask, why
@@ -27,18 +27,11 @@ from mqsel.inventory.recognition import EXTENSIONS
 from mqsel.language.dialect import PRESETS, Dialect
 
 ABOUT_PATHS = """\
-PATH is a file, a folder, which is walked as ripgrep does it, a pattern in quotes, an address such as s3://…, or - for \
-stdin. What a file holds is recognised, or told by --as: mqsel selectors --help lists the kinds. Each selector is read \
-in the dialect of its kind, unless --dialect or the configuration names another; one of the command line in that of \
-IBM MQ.
-SELECTOR stands behind -e, or is a text that names no file. A bare word, a text with a / that has no blanks around it \
-and is not in quotes, and a text that ends in a known extension are taken for names: where there is no such file, that \
-is an error.
-Of a selector that is glued together or has placeholders, what is known is looked at: a part that is missing within a \
-string may be any text.
+If an argument looks like a file name (a single word, a / without spaces around it, or a known extension) but no \
+such file exists, mqsel stops with an error. Use -e if it's a selector. For more about paths, type mqsel help paths.
 """
 
-NONE_FOUND = "no selector was found: mqsel selectors --help lists what is read, --as KIND tells what a file holds"
+NONE_FOUND = "no selector was found: mqsel help paths lists the file types, --as KIND sets the type of your files"
 
 
 class Given(NamedTuple):
@@ -102,39 +95,84 @@ class AllGiven(NamedTuple):
     stdin: bytes = b""
 
 
-def add_selectors(made: argparse.ArgumentParser) -> None:
-    """Add selectors as arguments, and in files."""
-    made.add_argument("given", metavar="PATH|SELECTOR", nargs="*", help="files and folders, or selectors; see below")
+def add_selectors(made: argparse.ArgumentParser) -> Options:
+    """Add selectors as arguments, and in files; return the group of options."""
+    made.add_argument(
+        "given",
+        metavar="PATH|SELECTOR",
+        nargs="*",
+        help="files or folders (see mqsel help paths), or selectors in quotes",
+    )
     made.set_defaults(rest="given")
-    made.add_argument(
-        "-e", dest="selectors", metavar="SELECTOR", action="append", default=[], help="a selector in any case"
+    group = add_inventory(made)
+    add_selector_option(group)
+    group.add_argument(
+        "--file",
+        metavar="PATH",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="read PATH as a path, even if it looks like a selector",
     )
-    made.add_argument("--file", metavar="PATH", nargs="+", action="extend", default=[], help="a path in any case")
-    add_inventory(made)
+    return group
 
 
-def add_inventory(made: argparse.ArgumentParser) -> None:
-    """Add the options for how selectors in files are read, and the dialect."""
-    add_kind(made)
-    made.add_argument(
-        "--dialect", type=dialect_of, metavar="NAME", help=f"{', '.join(PRESETS)}; default that of the kind"
+def add_selector_option(options: Options) -> None:
+    """Add the option that marks a selector."""
+    options.add_argument(
+        "-e",
+        dest="selectors",
+        metavar="SELECTOR",
+        action="append",
+        default=[],
+        help="read SELECTOR as a selector, even if it looks like a path",
     )
 
 
-def add_kind(made: argparse.ArgumentParser) -> None:
+def add_paths(made: argparse.ArgumentParser) -> None:
+    """Add paths as arguments."""
+    made.add_argument(
+        "paths", metavar="PATH", nargs="+", help="files, folders, patterns or URLs; - is stdin (see mqsel help paths)"
+    )
+    made.set_defaults(rest="paths")
+
+
+def add_inventory(made: argparse.ArgumentParser) -> Options:
+    """Add the options for how selectors in files are read, and the dialect; return the group of options."""
+    group = made.add_argument_group("reading selectors")
+    add_kind(group)
+    group.add_argument(
+        "--dialect",
+        type=dialect_of,
+        metavar="NAME",
+        help="dialect; names: mqsel help dialects (default: by the type of the file)",
+    )
+    return group
+
+
+def add_kind(options: Options) -> None:
     """Add the options for what files of selectors hold."""
-    made.add_argument("--as", dest="kind", choices=tuple(KINDS), metavar="KIND", help="what the files hold")
-    made.add_argument(
+    options.add_argument(
+        "--as",
+        dest="kind",
+        choices=tuple(KINDS),
+        metavar="KIND",
+        help="type of files with selectors; names: mqsel help paths (default: detected)",
+    )
+    options.add_argument(
         "--columns",
         action="append",
         default=[],
         type=lambda text: [_columns(one) for one in text.split(",")],
-        metavar="NAME=COLUMN",
-        help="the columns of CSV, such as key=id,selector=rule",
+        metavar="NAME=COL",
+        help="columns of CSV, such as key=id,selector=rule (default: the same names)",
     )
-    add_max_size(made)
-    made.add_argument(
-        "-v", "--verbose", action="store_true", help="list the files of folders that have no signs of selectors"
+    add_max_size(options)
+    options.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="list the files of folders in which mqsel doesn't look for selectors",
     )
 
 
@@ -296,7 +334,8 @@ def complain_of(one: Given, error: SelectorError, key: str = "", *, is_many: boo
         complain(error, f"{one.where}: " * is_many)
         return
     hint = f"\n  hint: {error.hint}" if error.hint else ""
-    lines = [f"{error.message} [{error.reason}]", *caret(one.text, error.span, width_of(sys.stderr))]
+    code = f" [{error.reason}]" * error.is_ibm
+    lines = [f"{error.message}{code}", *caret(one.text, error.span, width_of(sys.stderr))]
     complain("\n".join(lines) + hint, f"{one.place(error.span)}: " + f"{key}: " * bool(key))
 
 
@@ -307,24 +346,33 @@ def named(key: str, by: dict[str, Given], paths: list[str]) -> Given:
     """
     if key not in by:
         alike = [one for one in by if one.startswith(f"{key}@")]
-        known = ", ".join(shortened(one) for one in (alike or [*by])[:_NAMED])
-        more = ", …" * (len(alike or by) > _NAMED)
+        known = first_of([shortened(one) for one in alike or by], _NAMED, "mqsel selectors PATH lists them")
         raise MqselError(
             f"there is no selector with the key {shortened(key)} in {', '.join(map(shown, paths))}",
-            hint=f"the keys are {known}{more}" if by else None,
+            hint=f"the keys are {known}" if by else None,
         )
     return by[key]
 
 
-def keyed(
-    paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None
-) -> tuple[dict[str, Given], list[Entry]]:
+class KeyedSelectors(NamedTuple):
+    """The selectors of files by key.
+
+    Attributes:
+        known: those that are known.
+        unknown: those that are glued together or have placeholders; they have been complained of.
+        damaged: the entries of what could not be read; likewise.
+    """
+
+    known: dict[str, Given]
+    unknown: dict[str, Given]
+    damaged: list[Entry]
+
+
+def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | None) -> KeyedSelectors:
     """Read the selectors of files by key; complain of what is damaged, and of what cannot be known.
 
     Args:
         dialect: to read all of them in; None for that of the kind of each.
-
-    Returns: those that are known, and the entries of what could not be read.
 
     Raises: MqselError: a file of keys has one twice.
     """
@@ -338,13 +386,14 @@ def keyed(
                 f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} stands in it twice: in line {one.line}, "
                 f"and in line {before.line}"
             )
-    made = {}
+    known: dict[str, Given] = {}
+    unknown: dict[str, Given] = {}
     for key, entry in zip(keys_of(entries), entries, strict=True):
+        (unknown if entry.reason else known)[key] = _of_entry(entry)
         if entry.reason:
             complain(f"{place_in_words(entry)}: {key}: it cannot be known: {entry.reason}")
-        else:
-            made[key] = _of_entry(entry)
-    return made, read.damaged
+    check_total(len(entries), len(known), len(unknown))
+    return KeyedSelectors(known, unknown, read.damaged)
 
 
 _NAMED = 8  # keys in a hint
@@ -353,45 +402,41 @@ _KEYED = ("keyed", "keyed-json", "parquet")  # whose keys are of their own
 
 # ---- the command -------------------------------------------------------------------------------------------------
 
-_WIDTH = max(map(len, KINDS))
-_ABOUT = f"""\
-Prints a line for each selector: key, destination, selector and FILE:LINE:COLUMN, with tabs between; a tab or an end of
-line within a string is printed as ␉ or ␊, and --json has the selector as it stands. Of what cannot be known the reason
-stands in parentheses. A folder is walked as ripgrep does it; - is stdin. What a file holds is recognised, or told by
---as.
-
-exit code: 0 if there is a selector, 1 if there is none, 2 if something went wrong, such as a damaged file.
-
-{"kind":{_WIDTH}}  what is read
-{chr(10).join(f"{name:{_WIDTH}}  {row.holds}" for name, row in KINDS.items())}
-
-examples:
-  mqsel selectors src/ config/
-  dmpmqcfg -m QM1 -t sub | mqsel selectors -
-  mqsel selectors --json 'config/**/*.xml'
-  mqsel selectors --as csv --columns key=id,selector=rule rules.csv
+_EXAMPLES = """\
+mqsel selectors src/ config/
+dmpmqcfg -m QM1 -t sub | mqsel selectors -
+mqsel selectors --json 'config/**/*.xml'
+mqsel selectors --as csv --columns key=id,selector=rule rules.csv\
+"""
+_EXITS = ("At least one selector was found", "No selector was found", "An error")
+_ABOUT = """\
+mqsel prints a line for each selector: key, destination, selector and FILE:LINE:COLUMN, with tabs between them. It \
+prints tabs and newlines of the selector as spaces, and inside a string as symbols. Use --json for the exact selector. \
+If a selector is incomplete, mqsel prints the reason in parentheses instead.
 """
 _SHOWN = ("key", "destination", "selector", "dialect", "kind", "file", "line", "column")
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "selectors", _list, "list the selectors in files, where they stand", _ABOUT)
-    made.add_argument("paths", metavar="PATH", nargs="+", help="files, folders, patterns in quotes; - is stdin")
-    made.set_defaults(rest="paths")
+    made = command(commands, "selectors", _list, "list the selectors in files", _EXAMPLES, _EXITS, _ABOUT)
+    add_paths(made)
     add_inventory(made)
-    made.add_argument("--json", action="store_true", help="print one JSON object for each selector")
+    output = made.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object for each selector")
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    known = unknown = damaged = 0
+    listed = known = unknown = damaged = 0
     passed: list[str] = []
     places = files_of(arguments.paths)
+    measured: list[Place] = []
     if sys.stderr.isatty():
-        places = iter(listed := [*places])
-    with progress([one.path for one in listed] if sys.stderr.isatty() else [], Ask()) as advance:
+        places = iter(measured := [*places])
+    with progress([one.path for one in measured], Ask()) as advance:
         for place in places:
             for entry in entries_of(place, arguments, arguments.dialect, passed):
+                listed += 1
                 known += entry.selector is not None
                 unknown += entry.selector is None and entry.text is not None
                 damaged += entry.text is None and bool(entry.reason)
@@ -405,11 +450,13 @@ def _list(arguments: argparse.Namespace) -> int:
             if advance is not None and place.path != "-":
                 with suppress(OSError):
                     advance(Path(place.path).stat().st_size)
-    if not known + unknown + damaged:
+    check_total(listed, known, unknown, damaged)
+    if not listed:
         complain(NONE_FOUND)
     report_passed(passed, arguments)
     if not arguments.json:
-        say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known")
+        unread = f", {damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged)
+        say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known{unread}")
     return 2 if damaged else int(not known + unknown)
 
 

@@ -12,27 +12,30 @@ from mqsel.errors import visible
 from mqsel.testing.cases import Verdict, judged, read_cases
 
 _EXAMPLES = """\
-A case is a JSON object; a file has one on each line, or an array of them:
+mqsel test cases.jsonl
+mqsel test --junit report.xml tests/*.cases.json\
+"""
+_EXITS = ("All cases passed", "A case failed", "A file has no cases, or another error")
+_ABOUT = """\
+A case is a JSON object. Write one on each line of a file, or write an array:
   {"name": "heavy", "selector": "weight > 2500", "message": {"weight": 3000}, "want": true}
-  {"inventory": "bridges.conf", "key": "orders", "message": {"weight": {"int32": 5}}, "want": "UNKNOWN"}
+  {"inventory": "bridges.conf", "key": "orders", "message": {"weight": 5}, "want": "UNKNOWN"}
   {"selector": "a != 1", "dialect": "JMS", "message": {}, "want": "refused"}
-want is true, false, "TRUE", "FALSE", "UNKNOWN", or "refused" if the dialect refuses the selector. In the place of a
-selector may stand a file of selectors, named from the folder of the cases, and the key of one of them.
 
-exit code: 0 if all cases passed, 1 if one did not, 2 if a file has no cases or something else went wrong.
-
-examples:
-  mqsel test cases.jsonl
-  mqsel test --junit report.xml tests/*.cases.json
+"want" is true, false, "TRUE", "FALSE" or "UNKNOWN". It is "refused" if the dialect rejects the selector. Instead of \
+"selector", you can name a file with selectors, relative to the folder of the cases, and the key of a selector in \
+it.
 """
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    test = command(commands, "test", _test, "run the cases of files: selector, message, what is wanted", _EXAMPLES)
-    test.add_argument("files", metavar="CASES", nargs="+", help="files of cases, in JSON")
-    test.add_argument("--json", action="store_true", help="print one JSON object for each case, instead of TAP")
-    test.add_argument("--junit", metavar="FILE", help="also write a report as JUnit does, in XML")
+    text = "run test cases: a selector, a message, and the expected result"
+    test = command(commands, "test", _test, text, _EXAMPLES, _EXITS, _ABOUT)
+    test.add_argument("files", metavar="CASES", nargs="+", help="JSON files of cases")
+    output = test.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object for each case, instead of TAP")
+    output.add_argument("--junit", metavar="FILE", help="also write a JUnit report in XML")
 
 
 def _test(arguments: argparse.Namespace) -> int:

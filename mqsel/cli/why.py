@@ -17,7 +17,6 @@ from mqsel.cli.arguments import (
     command,
     contract_of,
     files_of,
-    list_formats,
 )
 from mqsel.cli.output import print_json, print_lines, print_width
 from mqsel.cli.report import CountReport, say_answers
@@ -29,37 +28,39 @@ from mqsel.language.selector import read_selector
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 
-_EXAMPLES = f"""\
-The first lines say in words what keeps messages from being selected. Then follows for each part of the selector how \
-many messages made it TRUE, FALSE or UNKNOWN, for how many types differ (mismatched), and for how many the complete \
-selector is false (ERR: arithmetic on a missing property, or a division of integers by zero). Last, for each property: \
-how many messages have it, of which types, its commonest values, and similar names that messages have instead.
-
-{list_formats(FORMATS)}
-
-exit code: 0 if something is selected, 1 if nothing is, 2 if no message could be read or something else went wrong.
-
-examples:
-  mqsel why "Color = 'white'" dump.qload
-  mqsel why --json "weight > 2500" messages.jsonl.gz
-  mqsel why "day > 20 AND color = 'blue'" 'messages/day=*/*.parquet'
-  mqsel why --dialect ARTEMIS "region = 'north'" dlq.xml
-  mqsel why --queue orders export.xml    (the filter of a queue, from an export of Artemis, over its messages)
+_EXAMPLES = """\
+mqsel why "Color = 'white'" dump.qload
+mqsel why --json "weight > 2500" messages.jsonl.gz
+mqsel why "day > 20 AND color = 'blue'" 'messages/day=*/*.parquet'
+mqsel why --dialect ARTEMIS "region = 'north'" dlq.xml
+mqsel why --queue orders export.xml    (the filter and the messages are from an export of Artemis)\
+"""
+_EXITS = (
+    "At least one message matched",
+    "No message matched",
+    "No message could be read, the broker disagrees (--ask-broker), or another error",
+)
+_ABOUT = """\
+The first lines say which condition rejects the messages. For each part of the selector, a table has the number of \
+messages for which it was TRUE, FALSE or UNKNOWN. "mismatched" counts type mismatches. "ERR" counts errors that make \
+the whole selector false: arithmetic on a missing property, or a division of integers by zero. For each property, a \
+second table has the number of messages with it, its types, its most frequent values, and similar names in the \
+messages.
 """
 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    made = command(commands, "why", _why, "report why messages are selected, or are not", _EXAMPLES)
-    add_selector(made)
-    add_files(made, FORMATS)
-    made.add_argument(
-        "--queue",
-        metavar="NAME",
-        help="the selector is the filter of this queue, in the first FILE: no SELECTOR is given",
+    text = "report why a selector matches messages, or doesn't"
+    made = command(commands, "why", _why, text, _EXAMPLES, _EXITS, _ABOUT)
+    selector = add_selector(made)
+    selector.add_argument(
+        "--queue", metavar="NAME", help="use the filter of this queue in the first FILE; write no SELECTOR"
     )
-    made.add_argument("--json", action="store_true", help="print one JSON object")
-    add_given(made)
+    add_given(selector, "also count messages that violate CONTRACT")
+    output = made.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="print one JSON object")
+    add_files(made, FORMATS)
     add_ways(made)
     add_queues(made, can_ask=True, can_limit=True)
 

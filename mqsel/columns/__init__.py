@@ -1,1 +1,1 @@
-"""Columns of Arrow to truth values: the normal form of a selector over blocks of rows."""
+"""Evaluate selectors over Arrow columns, a block of rows at a time."""

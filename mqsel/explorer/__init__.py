@@ -1,4 +1,4 @@
-"""A page on which one types a selector and sees what it does to one's own messages: `mqsel explore`, and `explore`."""
+"""A web page on which you type a selector and see which of your messages match: `mqsel explore`, and `explore`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ if TYPE_CHECKING:
 
 
 def explore(frame: object) -> Explorer:
-    """Open the page of ``mqsel explore`` over a frame: its rows are the messages, and its columns their properties.
+    """Open a web page on which you type a selector and see which rows of a DataFrame match, and why.
+
+    Rows are messages, and columns are their properties.
 
     Args:
-        frame: what offers Arrow's C data or stream interface, such as a pyarrow Table, a pandas or polars DataFrame.
+        frame: A pyarrow Table, a pandas or Polars DataFrame, or another object with Arrow's C data or stream interface.
 
-    Returns: what a notebook shows as the page. The server ends with the process, or by `close`.
+    Returns: an object that a notebook shows as the page. The server ends with the process, or if you call ``close``.
 
-    Raises: ArgumentError: no such frame. MqselError: a package of the extra is not installed.
+    Raises: ArgumentError: if *frame* is no such DataFrame. MqselError: if a package of the extra ``explore`` is
+        missing.
     """
     try:
         import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 (optional)

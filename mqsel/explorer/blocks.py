@@ -142,7 +142,7 @@ class Collect(Job):
                     yield from in_blocks(table, part.path, self.counts.messages + 1)
                     self.counts.messages += len(table)
         except (FileError, PropertyTypeError) as error:
-            yield of_rows(error)
+            yield of_rows(error, part.path)
         self.counts.lines = self.counts.messages
         yield self.counts
 

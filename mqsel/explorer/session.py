@@ -140,6 +140,7 @@ class Session:
         self._types = dict(source.types)
         self._blocks = [*blocks]
         self._problems: list[str] = []
+        self._broken = 0  # files
         self._skipped = self._done = self._held = self._total = 0
         self._is_full, self._is_reading = False, bool(source.files)
         self._stamps: dict[str, tuple[int, int] | None] = {}
@@ -179,6 +180,7 @@ class Session:
             elif isinstance(record, Complaint):
                 self._complain(bad_line(name, before + record.line, record.text))
             elif isinstance(record, Broken):
+                self._broken += 1
                 self._complain(record.error or file_trouble(name, record.why))
             elif is_counts(record):
                 self._skipped += record.skipped
@@ -203,6 +205,8 @@ class Session:
             notes.append(
                 f"the rest of the files does not fit into {room} of memory: mqsel why and match read all of them"
             )
+        left = self._skipped + self._broken - len(self._problems)
+        more = [f"and {left:,} more could not be read: mqsel inspect reports each"] * (left > 0)
         return {
             "files": _visible(self._source.files or ["a frame"]),
             "kinds": ", ".join(dict.fromkeys(block.kind for block in [*self._blocks])),
@@ -210,7 +214,7 @@ class Session:
             "reading": self._is_reading,
             "share": min(self._done / self._total, 1) if self._total else 0,
             "megabytes": round(self._held / 1e6),
-            "notes": _visible(notes) + self._problems,
+            "notes": _visible(notes) + self._problems + more,
             "inventory": self._inventory is not None,
         }
 
@@ -311,8 +315,8 @@ class Session:
             "row": row,
             "truths": truths,
             "place": _visible(found.where),
-            "read": _visible(", ".join(read)[:_TEXT]),
-            "text": _visible(text[:_TEXT]) + "…" * (len(text) > _TEXT),
+            "read": _visible(_beginning(", ".join(read), _TEXT)),
+            "text": _visible(_beginning(text, _TEXT)),
         }
 
     def _copies(self, text: str, dialect: str) -> dict[str, str]:
@@ -380,7 +384,7 @@ class Session:
         values = values_of(found, self._types)
         answer: dict[str, Any] = {
             "where": found.where,
-            "text": block.text(place, values)[:_WHOLE],
+            "text": _beginning(block.text(place, values), _WHOLE),
             "properties": [[name, CLASS_NAMES.get(type(one), ""), str(plain(one))] for name, one in values.items()],
         }
         try:
@@ -418,7 +422,14 @@ class Session:
             }
             for key, change in chosen[:_LISTED]
         ]
-        return {"gets": gets, "receivers": len(keys)}
+        untried = 0 if keys else max(len(inventory) - _TRIED, 0)
+        return {"gets": gets, "receivers": len(keys), "left": len(chosen) - len(gets), "untried": untried}
+
+
+def _beginning(text: str, most: int) -> str:
+    """Return a text, or its beginning and how much is left out."""
+    left = len(text) - most
+    return text if left <= 0 else f"{text[:most]}… and {left:,} more characters"
 
 
 _RELATED = {

@@ -1,4 +1,4 @@
-"""Files of messages: opened, taken apart, selected from, inspected."""
+"""Read files of messages: `filter` yields the messages that a selector selects, `messages` yields all of them."""
 
 from mqsel.files.framings import length_prefixed, messages
 from mqsel.files.qload import qload_text

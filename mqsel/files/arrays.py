@@ -31,7 +31,8 @@ _ARRAY = re.compile(
 # that was cut off, with an object in the next line, is not meant.
 _OBJECT = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*\{"
-    rb"(?:(?:[^\n]*[{,])?[ \t\r]*\n\s*[^\s{]|[^\n]*[:\[][ \t\r]*\n|[^\n]*[^}\s][ \t\r]*\n\s*[,}\]])"
+    rb"(?:(?:[^\n]*[{,])?[ \t\r]*\n\s*[^\s{]|[^\n]*[:\[][ \t\r]*\n(?!\s*\{[^\n]*\}[ \t\r]*\n\s*\{)"
+    rb"|[^\n]*[^}\s][ \t\r]*\n\s*[,}\]])"
 )
 
 

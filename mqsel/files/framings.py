@@ -58,9 +58,12 @@ def _start(section: bytes) -> re.Pattern[bytes]:
 
 
 def length_prefixed(message: bytes) -> bytes:
-    """Put the length of a message in front of it.
+    """Return a message after its length, as files of several messages have it.
 
-    Raises: ArgumentError: it is none.
+    Args:
+        message: The bytes of the message.
+
+    Raises: ArgumentError: if *message* is not bytes.
     """
     if not is_a(message, bytes):
         raise no_message(message)
@@ -131,15 +134,15 @@ class FileFormat(NamedTuple):
 # is as long as the first bytes of such a file are as a length. amqsbcg prints to a terminal, from which anything may
 # have been copied along: it comes last.
 FORMATS = {
-    "parquet": FileFormat("Parquet: the properties are the columns of their names", None, None, re.compile(rb"\APAR1")),
-    "json": FileFormat("one JSON object on each line, a message", "json"),
+    "parquet": FileFormat("Parquet: one message per row, one property per column", None, None, re.compile(rb"\APAR1")),
+    "json": FileFormat("JSON lines: one message per line", "json"),
     **{
-        name: FileFormat(f"lines of JSON: {row.title}{'' if row.has_types else '; types are lost, see --type'}", name)
+        name: FileFormat(f"JSON lines: {row.title}{'' if row.has_types else '; every value is text, see --type'}", name)
         for name, row in SCHEMAS.items()
     },
-    "qload": FileFormat("text that dmpmqmsg or QLOAD wrote", "mq", qload.splitter, qload.START, ending=".qload"),
+    "qload": FileFormat("output of dmpmqmsg or QLOAD", "mq", qload.splitter, qload.START, ending=".qload"),
     "mq": FileFormat(
-        "bytes: messages with their length in front (4 bytes, big-endian), or one message; of a directory every file",
+        "bytes of IBM MQ: one message, or length-prefixed messages (4 bytes, big-endian)",
         "mq",
         partial(_framed, _MQ),
         _start(_MQ.pattern),
@@ -147,7 +150,7 @@ FORMATS = {
         ".mq",
     ),
     "amqp": FileFormat(
-        "bytes: AMQP 1.0 messages with their length in front (4 bytes, big-endian), or one message",
+        "bytes of AMQP 1.0: one message, or length-prefixed messages (4 bytes, big-endian)",
         "amqp",
         partial(_framed, _AMQP),
         _start(_SECTION),
@@ -155,7 +158,7 @@ FORMATS = {
         ".amqp",
     ),
     "artemis": FileFormat(
-        "XML that artemis data exp, artemis consumer or the exporter of ActiveMQ Classic wrote",
+        "XML of artemis data exp, artemis consumer or the ActiveMQ Classic exporter",
         "artemis",
         _exported,
         re.compile(
@@ -166,7 +169,7 @@ FORMATS = {
         closing=_end_of_export,
     ),
     "amqsbcg": FileFormat(
-        "output of the sample program amqsbcg; other text copied from the terminal is ignored",
+        "output of the sample program amqsbcg; mqsel ignores other text from the terminal",
         "mq",
         _printed,
         PRINTED,
@@ -514,14 +517,16 @@ def _of_queue(path: str, framing: str | None) -> Source:
 
 
 def messages(*paths: str | os.PathLike[str], framing: str | None = None, errors: str = "raise") -> "Messages":
-    """Read the messages of files, gzipped or not, one at a time.
+    """Iterate over the messages in files, one at a time. Files may be compressed.
 
     Args:
-        paths: the files; a directory stands for the files in it, in the order of their names; "-" is stdin.
-        framing: "mq" (length-prefixed, or one message in a file), "qload" or "amqsbcg"; None: found by the first bytes.
-        errors: "raise" the first FileError, or "skip" what is broken, and count and list it.
+        paths: Files and folders. The files of a folder are read in the order of their names. "-" is stdin.
+        framing: "mq" (length-prefixed, or one message per file), "qload" or "amqsbcg". The default is None: detected
+            for each file.
+        errors: "raise" (default): raise the first FileError. "skip": leave invalid messages out; the iterator counts
+            and lists them.
 
-    Raises: ArgumentError: no such framing.
+    Raises: ArgumentError: if there is no such framing.
     """
     if framing is not None:
         check_word("framing", framing, FRAMINGS)

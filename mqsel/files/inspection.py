@@ -5,6 +5,7 @@ Messages are inspected by the rows of `mqsel.formats.FORMATS`, rows of Parquet b
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -58,6 +59,8 @@ class Inspect(Job):
     A record is a list of one element: the place of a message and the text that follows it, or more of that text.
     """
 
+    reported = math.inf
+
     @property
     def is_over(self) -> bool:
         return self.seen == self.ask.limit
@@ -101,7 +104,7 @@ class Inspect(Job):
                 if self.is_over:
                     break
         except FileError as error:
-            yield of_rows(error)
+            yield of_rows(error, part.path)
         self.counts.lines = self.seen
         self.end()
         yield self.counts

@@ -9,7 +9,7 @@ something is called. Follows formats §8: Parquet.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,7 @@ from mqsel.files._footer import Chunk, chunks
 from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, read_extremes
 from mqsel.files.opening import check_path, path_of
 from mqsel.files.rows import constant, lines
-from mqsel.files.wordings import file_trouble
+from mqsel.files.wordings import file_trouble, map_hint
 from mqsel.language.dialect import core_of
 from mqsel.logic.formulas import any_of
 from mqsel.logic.normal import normal
@@ -446,3 +446,20 @@ def with_near_columns(matcher: Matcher, group: RowGroup) -> pa.Table:
         for name in more.column_names:
             table = table.append_column(name, more.column(name))
     return table
+
+
+def inside_map(path: str, names: Iterable[str]) -> tuple[str, str] | None:
+    """Report a map of a file of Parquet that may have properties which no column has.
+
+    Returns: what was found, and a command that writes the entries as columns; None for nothing.
+    """
+    columns: list[Any] = []
+    with suppress(MqselError), opened(path) as file:
+        columns = [*file.schema_arrow]
+    present = {one.name for one in columns}
+    for one in columns:
+        keys = [name.removeprefix(f"{one.name}.") for name in names if name not in present]
+        if keys and str(one.type).startswith("map<"):
+            what = f"column {one.name} is a map, of which a selector reads nothing: expected a column for each property"
+            return what, map_hint(path, one.name, keys)
+    return None

@@ -183,13 +183,13 @@ def splitter(path: str) -> Qload:
 
 
 def qload_text(message: bytes, *, width: int = 25) -> bytes:
-    """Write a message as the lines of a QLOAD file, which `messages` reads back exactly.
+    """Return a message as the lines of a QLOAD file, which `messages` reads back exactly.
 
     Args:
-        message: MQMD, in ASCII and in either byte order, and data; or data alone.
-        width: bytes of data on one line.
+        message: The bytes of an MQMD, in ASCII and either byte order, and the data; or only the data.
+        width: The number of bytes of data on one line. The default is 25.
 
-    Raises: ArgumentError: fields that a line cannot hold, such as a name with a line end.
+    Raises: ArgumentError: if a line can't hold a field, such as a name with a newline.
     """
     if not is_a(message, bytes):
         raise no_message(message)

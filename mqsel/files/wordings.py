@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from mqsel.errors import ArgumentError, FileError, PropertyTypeError, nameable, shortened, shortened_line
 
@@ -77,3 +78,42 @@ def unwritable(name: str, arrow_type: str, error: Exception) -> PropertyTypeErro
 
 def unreadable(path: str, error: Exception) -> FileError:
     return file_trouble(path, fault(path, error))
+
+
+# What makes a column of a type that no property has one that can be read, in the language of DuckDB.
+_CASTS = {
+    "decimal": "CAST({} AS DOUBLE)",
+    "timestamp": "epoch_ms({})",
+    "date32": "CAST({} AS VARCHAR)",
+    "time": "CAST({} AS VARCHAR)",
+}
+
+
+def column_hint(path: str, name: str, arrow_type: str) -> str:
+    """Return the command that writes a file of Parquet with a column that can be read; empty where there is none."""
+    column = _identifier(name)
+    cast = _CASTS.get(arrow_type, "").format(column)
+    return _rewritten(path, f"* REPLACE ({cast} AS {column})") if cast else ""
+
+
+def map_hint(path: str, name: str, keys: Iterable[str]) -> str:
+    """Return the command that writes a file of Parquet with entries of a map as columns."""
+    column = _identifier(name)
+    entries = [f"{column}[{_text(key)}] AS {_identifier(key)}" for key in keys]
+    return _rewritten(path, f"* EXCLUDE ({column}), {', '.join(entries)}")
+
+
+def _rewritten(path: str, columns: str) -> str:
+    import shlex  # noqa: PLC0415 (slow to import, and rarely needed)
+
+    source = _text(nameable(path))
+    sql = f"COPY (SELECT {columns} FROM {source}) TO 'new.parquet' (FORMAT parquet)"  # noqa: S608 (it is printed)
+    return f"duckdb -c {shlex.quote(sql)}"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,7 +1,8 @@
-"""Messages to typed properties. Sans-io: bytes in, properties out; knows no selector.
+"""Read the properties of one message: IBM MQ, AMQP 1.0, JSON and the records of other tools.
 
-`properties` and `inspect` read IBM MQ messages (MQMD, MQMDE, chained headers, MQRFH2) as IBM MQ types and names them.
-`FORMATS` has a row for each way in which one message is written; `decoder` makes by it what reads a stream of them.
+`properties` returns the properties of an IBM MQ message (MQMD, MQMDE, chained headers, MQRFH2). `inspect` also returns
+their types and sources. `FORMATS` has a row for each format, and `decoder` returns a decoder for a stream of messages.
+This package reads bytes that you pass to it. It opens no files and knows no selectors.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -43,17 +44,19 @@ def properties(
     strip: bool = False,
     ccsid: int | None = None,
 ) -> dict[str, Any]:
-    """Read the properties of an IBM MQ message: MQMD (or an MQRFH2 alone), headers, data.
+    """Return the properties of an IBM MQ message: MQMD (or only an MQRFH2), headers, data.
 
     Args:
-        message: the bytes.
-        names: read only these; else all there are. A property that does not exist is not in the answer; one that
-            exists without a value is None.
-        strip: remove trailing blanks from the character fields of the MQMD.
-        ccsid: of the character fields of the MQMD: one of `mqsel.formats.mqmd.CCSIDS`; None to find it from StrucId,
-            and where that is EBCDIC from CodedCharSetId.
+        message: The bytes of the message.
+        names: The names of the properties to read. The default is None: all. A name that the message doesn't have is
+            not in the result. A property without a value is None.
+        strip: Whether to remove trailing spaces from the character fields of the MQMD. The default is False.
+        ccsid: The character set of these fields, one of `mqsel.formats.mqmd.CCSIDS`. The default is None: mqsel finds
+            it from StrucId, and for EBCDIC from CodedCharSetId.
 
-    Raises: DecodeError: no such message. PropertyTypeError: not bytes at all.
+    Returns: a dict of names to values.
+
+    Raises: DecodeError: if *message* is not an IBM MQ message. PropertyTypeError: if *message* is not bytes.
     """
     key = _key(names, strip, ccsid)
     held = _IDLE.pop(key, None) or _make(key)
@@ -63,9 +66,14 @@ def properties(
 
 
 def inspect(message: bytes | bytearray | memoryview, *, strip: bool = False, ccsid: int | None = None) -> Inspection:
-    """Return of every property of a message its type, value and origin, and what was skipped and why.
+    """Return every property of an IBM MQ message with its type, value and source, and the parts that were skipped.
 
-    Raises: as `properties`.
+    Args:
+        message: The bytes of the message.
+        strip: Whether to remove trailing spaces, as for `properties`.
+        ccsid: The character set of the MQMD, as for `properties`.
+
+    Raises: the errors of `properties`.
     """
     key = _key(None, strip, ccsid)
     held = _IDLE.pop(key, None) or _make(key)
@@ -104,15 +112,15 @@ def _make(key: _Key) -> MQDecoder:
 
 
 class MessageFormat(NamedTuple):
-    """How one message is written and read.
+    """How messages of one format are read.
 
     Attributes:
-        decoder: returns, for names of properties and options, the decoder of messages as they stand in a file.
-        options: their names.
-        inspect: returns the `Inspection` of one message as it stands in a file, with declared types.
-        has_mqmd: it has a message descriptor, so what a queue manager does with messages applies to it.
-        has_naming: the option ``naming`` says whose names headers have.
-        whole: returns, for names of properties, the decoder of messages with all that they have; None where none does.
+        decoder: A function that returns the decoder of messages in a file, for names of properties and options.
+        options: The names of the options.
+        inspect: A function that returns the `Inspection` of one message in a file, with declared types.
+        has_mqmd: Whether messages have an MQMD, so that the rules of a queue manager apply.
+        has_naming: Whether the option ``naming`` says whose names headers have.
+        whole: A function that returns the decoder of messages with all their properties; None if there is none.
     """
 
     decoder: Callable[..., Decoder]
@@ -203,9 +211,14 @@ def row_of(format: object) -> MessageFormat:  # noqa: A002 (as above)
 
 
 def names_of(message: bytes, kind: str, types: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of the properties that a message of the format *kind* has.
+    """Return the names of the properties of a message.
 
-    Raises: as `MessageFormat.inspect` of the format.
+    Args:
+        message: The bytes of the message.
+        kind: The format, a key of `FORMATS`.
+        types: A mapping of properties to types that the format has lost.
+
+    Raises: the errors of `MessageFormat.inspect` of the format.
     """
     names = property_names(message) if type(message) is bytes and type(kind) is str and kind == "json" else None
     if names is None:
@@ -248,19 +261,23 @@ def decoder(
     in_any_case: Collection[str] = (),
     **options: Any,
 ) -> Decoder:
-    """Return a decoder, which turns one raw message into what a machine reads quickest: a mapping, or a `Record`.
+    """Return a decoder, which turns one message in bytes into the form that a matcher reads fastest.
 
-    The record is the same one each time, filled anew. "mq" takes the options ``strip`` and ``ccsid``;
-    ``invalid_names="never"``, which returns False for a message that has a property with a name that is not allowed;
-    and ``identifier``, the name of a field of the MQMD and 24 bytes: nothing but that field is read, and True returned
-    if it has these bytes, or these are zero. "amqp" takes ``naming``, that of the selector: whose names headers have;
-    without it those of all products. Records of other tools, by the names of `mqsel.formats.records.SCHEMAS`,
-    take ``types``, which declares the types they lost.
+    A decoder returns a mapping or a `Record`. The record is always the same object, filled again.
 
     Args:
-        in_any_case: those that count without regard to case; where there are some, all names of a message are returned.
+        format: A key of `FORMATS`.
+        names: The names of the properties, in the order of the slots.
+        in_any_case: The names that are case-insensitive. If there are any, all properties of a message are returned.
+            The default is none.
+        options: Options of the format. "mq" has ``strip`` and ``ccsid``, as `properties`. With
+            ``invalid_names="never"`` the decoder returns False for a message with a property name that is not allowed.
+            With ``identifier``, the name of a field of the MQMD and 24 bytes, it reads only that field, and returns
+            True if the field has these bytes or the bytes are zero. "amqp" has ``naming``: whose names headers have;
+            the default is those of all products. The formats in `mqsel.formats.records.SCHEMAS` have ``types``, a
+            mapping of properties to types that the format has lost.
 
-    Raises: ArgumentError: no such format or option, or one that is read by name alone.
+    Raises: ArgumentError: if there is no such format or option, or the format can't be read by case-insensitive names.
     """
     row = row_of(format)
     if not options.keys() <= set(row.options):

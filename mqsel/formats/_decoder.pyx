@@ -57,13 +57,13 @@ cdef dict DELIVERY_MODES = _jms.DELIVERY_MODES
 cdef class Decoder:
     """Reads messages of one format for the properties of a selector. Not for two threads at a time.
 
-    Called with a message it returns its `record`, filled anew, or a mapping of what that does not hold; True or False
-    where the message is decided without the selector.
+    If you call it with a message, it returns its `record`, filled again, or a mapping if the record can't hold the
+    properties. It returns True or False if the message is decided without the selector.
 
     Args:
-        names: of the properties, in the order of the slots.
+        names: The names of the properties, in the order of the slots.
 
-    Raises: ArgumentError: these are no names.
+    Raises: ArgumentError: if *names* are not names.
     """
 
     def __cinit__(self, names, *_, **__):

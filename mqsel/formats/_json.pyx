@@ -24,7 +24,7 @@ from mqsel.formats._decoder cimport FILLED, UNREAD, bytes_keep, utf8_put
 from mqsel.formats._words cimport text_hash
 from mqsel.machine._values cimport (
     BOOLEAN, FLOAT32, FLOAT64, INT32, INT64, MQTYPE_BOOLEAN, MQTYPE_BYTE_STRING, MQTYPE_FLOAT32, MQTYPE_FLOAT64,
-    MQTYPE_INT8, MQTYPE_INT64, MQTYPE_NULL, MQTYPE_STRING, STRING, Value, value_float, value_integer,
+    MQTYPE_INT8, MQTYPE_INT64, MQTYPE_NULL, MQTYPE_STRING, NULL_VALUE, STRING, Value, value_float, value_integer,
     value_null, value_own, zeroed
 )
 
@@ -107,6 +107,15 @@ for _byte, _row in enumerate(_TYPES):
     TYPE_ROWS[_byte].mqtype = _row.number
     if _row.kind == "exact":
         TYPE_ROWS[_byte].low, TYPE_ROWS[_byte].high = _row.range
+
+
+cdef TypeRow *type_named(const uint8_t *text, Py_ssize_t length) noexcept:
+    """Return the row of a type; NULL: no type has this name."""
+    cdef int number
+    for number in range(TYPE_COUNT):
+        if TYPE_ROWS[number].length == length and memcmp(TYPE_ROWS[number].name, text, length) == 0:
+            return &TYPE_ROWS[number]
+    return NULL
 
 
 # ---- what is passed over: each gives where the thing ends, or NULL ------------------------------------------------
@@ -676,13 +685,12 @@ cdef class JSONDecoder(Decoder):
     ) except? NULL:
         """Read a value that names its type: an object of one member."""
         cdef Value *value = &self.record.values[slot]
-        cdef TypeRow *row = NULL
+        cdef TypeRow *row
         cdef const uint8_t *start
         cdef const uint8_t *end
         cdef Py_ssize_t length, place
         cdef uint8_t *data
         cdef bint flag
-        cdef int number
         at = blanks(at + 1, stop)
         if at == stop or at[0] != c'"':
             return NULL
@@ -690,9 +698,7 @@ cdef class JSONDecoder(Decoder):
         end = string_end(start, stop, limit, &flag)
         if end == NULL:
             return NULL
-        for number in range(TYPE_COUNT):
-            if TYPE_ROWS[number].length == end - start and memcmp(TYPE_ROWS[number].name, start, end - start) == 0:
-                row = &TYPE_ROWS[number]
+        row = type_named(start, end - start)
         if row == NULL:
             return NULL
         at = colon_end(end + 1, stop)
@@ -817,11 +823,42 @@ cdef object name_of(const uint8_t *text, Py_ssize_t length, uint32_t number):
     return name
 
 
+cdef tuple LAST_NAMES = ()             # of the line before: most have the same, and get this tuple again
+cdef JSONDecoder TYPED = JSONDecoder(("typed",))  # its record takes the values that `typed_end` reads
+
+
+cdef const uint8_t *typed_end(const uint8_t *at, const uint8_t *stop, bint *has_value) except? NULL:
+    """Pass over an object or an array, which is a property if it names a type. Returns NULL where `jsonl` may know."""
+    cdef const uint8_t *start = at
+    cdef const uint8_t *end
+    cdef bint escaped
+    has_value[0] = False
+    if at[0] == c"{":
+        end = TYPED.load_typed(0, at, stop, stop)
+        if end != NULL:
+            has_value[0] = TYPED.record.values[0].tag != NULL_VALUE
+            return end
+    end = nested_end(at, stop, stop)
+    if end == NULL or at[0] == c"[":
+        return end
+    at = blanks(at + 1, stop)
+    if at[0] == c"}":
+        return end
+    at += 1
+    stop = string_end(at, stop, stop, &escaped)
+    if escaped or type_named(at, stop - at) != NULL:
+        # The decoder leaves such as {"float64": "NaN"} to jsonl, and an object that has more members is no property.
+        row = _jsonl.property_of("", PyBytes_FromStringAndSize(<const char *> start, end - start))
+        has_value[0] = isinstance(row, _jsonl.Row) and row.value is not None
+    return end
+
+
 def property_names(bytes line not None):
     """List the names of the properties that a line has, as `inspect_json` does.
 
     Returns: a tuple; None where that is left to it.
     """
+    global LAST_NAMES
     cdef Walk walk
     cdef const uint8_t *start
     cdef const uint8_t *stop
@@ -829,7 +866,11 @@ def property_names(bytes line not None):
     cdef int64_t whole
     cdef int more
     cdef bint flag
-    cdef list names = []
+    cdef Py_ssize_t count = 0       # names so far
+    cdef bint is_same = True        # they are those of the line before
+    cdef tuple last = LAST_NAMES
+    cdef list names = None
+    cdef object name
     start = <const uint8_t *> PyBytes_AS_STRING(line)
     stop = start + PyBytes_GET_SIZE(line)
     start = blanks(start, stop)
@@ -841,12 +882,15 @@ def property_names(bytes line not None):
         if more <= 0:
             break
         start = walk.at
-        if not is_new(&walk, numbers) or start[0] == c"{" or start[0] == c"[":
+        if not is_new(&walk, numbers):
             return None
-        walk.at = scalar_end(start, walk.stop, walk.stop)
+        if start[0] == c"{" or start[0] == c"[":
+            walk.at = typed_end(start, walk.stop, &flag)
+        else:
+            walk.at = scalar_end(start, walk.stop, walk.stop)
+            flag = start[0] != c"n"
         if walk.at == NULL:
             return None
-        flag = start[0] != c"n"
         if c"0" <= start[0] <= c"9" or start[0] == c"-":
             if start[0] == c"-" and start[1] == c"I":
                 flag = True
@@ -854,7 +898,18 @@ def property_names(bytes line not None):
                 number_end(start, walk.stop, &flag)
                 flag = not flag or whole_read(start, walk.at, &whole)
         if flag:
-            names.append(name_of(walk.key, walk.key_stop - walk.key, numbers[walk.count - 1]))
-    if more < 0 or blanks(walk.at, walk.stop) != walk.stop or _jsonl.INSPECTED in names:
+            name = name_of(walk.key, walk.key_stop - walk.key, numbers[walk.count - 1])
+            if is_same and (count == len(last) or last[count] is not name):
+                is_same = False
+                names = list(last[:count])
+            if not is_same:
+                names.append(name)
+            count += 1
+    if more < 0 or blanks(walk.at, walk.stop) != walk.stop:
         return None
-    return tuple(names)
+    if not is_same or count < len(last):
+        names = list(last[:count]) if is_same else names
+        if _jsonl.INSPECTED in names:
+            return None
+        LAST_NAMES = tuple(names)
+    return LAST_NAMES

@@ -12,13 +12,14 @@ class Row(NamedTuple):
     """One property of a message.
 
     Attributes:
-        name: as a selector names it.
-        type: a name of `mqsel.values.TYPE_NAMES`.
-        value: a Python value of that type.
-        source: "MQMD", "MQMDE", "default" for a field of version 2 that is nowhere, or the folder of the MQRFH2; for a
-            JMS name the property it is a view of, or the field of the header that describes the body; of a record the
-            path of the member, of JSON "JSON".
-        offset: where it stands: bytes from the start of the message; -1 for a default, a view or a text.
+        name: The name by which a selector reads it.
+        type: The type, a name in `mqsel.values.TYPE_NAMES`.
+        value: A Python value of that type.
+        source: "MQMD", "MQMDE" or the folder of the MQRFH2; "default" for a field of version 2 that the message doesn't
+            have. For a JMS name it is the property that it comes from, or the header field that describes the body. For
+            a record it is the path of the member, for JSON "JSON".
+        offset: The byte at which it begins, from the start of the message; -1 for a default, a JMS name or a text
+            format.
     """
 
     name: str
@@ -29,7 +30,7 @@ class Row(NamedTuple):
 
 
 class Rows(Sequence[Row]):
-    """The rows of a message, each made when it is looked at: a million of them take a third of the memory."""
+    """The properties of a message, a sequence of `Row`. Each is created when you read it, which saves memory."""
 
     __slots__ = ("_found", "_names", "_offsets", "_sources")
 
@@ -41,7 +42,7 @@ class Rows(Sequence[Row]):
         return len(self._found)
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of those that have a value."""
+        """Return the names of the properties that have a value."""
         return tuple([name for name, value in self._found.items() if value is not None])
 
     def __iter__(self) -> Iterator[Row]:
@@ -72,11 +73,12 @@ class Rows(Sequence[Row]):
 
 
 class Inspection(NamedTuple):
-    """What a message consists of.
+    """The properties and structures of a message.
 
     Attributes:
-        rows: its properties: what senders named, the view of JMS, the fields of the descriptor under both their names.
-        notes: what was skipped, and why.
+        rows: The properties: those of the sender, the JMS view, and the fields of the descriptor under both their
+            names.
+        notes: What was skipped, and why.
         structures: (name, offset, length in bytes) of the descriptor and the headers, in order; the data come last.
     """
 

@@ -37,14 +37,14 @@ ESCAPES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
 class Note(NamedTuple):
-    """Something that was skipped, and why.
+    """A part of a message that was skipped, and the reason.
 
     Attributes:
-        structure: "MQRFH2", "MQMDE", …; empty for a message that has none.
-        offset: bytes from the start of the message; -1 without a structure.
-        what: the folder, property or field.
-        reason: the reason code of the vendor, if there is one.
-        message: in words.
+        structure: "MQRFH2", "MQMDE" or another name; empty if the message has no structures.
+        offset: The byte at which it begins, from the start of the message; -1 without a structure.
+        what: The folder, property or field.
+        reason: The reason code of IBM MQ, or None.
+        message: The reason as a sentence.
     """
 
     structure: str

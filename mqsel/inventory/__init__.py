@@ -1,4 +1,4 @@
-"""Selectors where they stand: MQSC, EMS, XML, sources, YAML, JSON and our own files, as entries with their places."""
+"""Find the selectors in files, with their locations: MQSC, EMS, XML, code, YAML, JSON and mqsel's own formats."""
 
 from __future__ import annotations
 
@@ -57,18 +57,20 @@ def read(
     columns: Mapping[str, str] | None = None,
     max_size: int = MAX_SIZE,
 ) -> Iterator[Entry]:
-    """Read the selectors of files.
+    """Find the selectors in files.
 
     Args:
-        paths: files, folders, which are walked as ripgrep does, patterns, and "-" for stdin.
-        kind: a row of `KINDS`, if it is not to be recognised.
-        columns: how ``key``, ``destination`` and ``selector`` are called in CSV and in objects of JSON.
-        max_size: the greatest size of a file, unpacked, in bytes: it is held in memory. Parquet is read in parts.
+        paths: Files, folders, patterns, and "-" for stdin. Folders are searched as ripgrep does.
+        kind: The type of all files, a key of `KINDS`. The default is None: detected for each file.
+        columns: The names in your CSV and JSON files for ``key``, ``destination`` and ``selector``, as a mapping. The
+            default is None: these names.
+        max_size: The greatest size of an uncompressed file in bytes, because it is kept in memory. Parquet is read in
+            parts. The default is 100 MB.
 
-    Returns: an iterator of entries, in the order of the files. What cannot be known or read is an entry with a reason.
-        A file of a folder that no kind recognises has none.
+    Returns: an iterator of entries, in the order of the files. A selector that is incomplete, and a file that can't be
+        read, is an entry with a reason. A file in a folder whose type is not detected has no entry.
 
-    Raises: ArgumentError: a path, the kind or a column is none. MqselError: a library is missing.
+    Raises: ArgumentError: if a path, the kind or a column is invalid. MqselError: if a package is not installed.
     """
     if kind is not None:
         check_word("the kind", kind, KINDS)
@@ -89,14 +91,18 @@ def read_file(
     max_size: int = MAX_SIZE,
     passed: list[str] | None = None,
 ) -> Iterator[Entry]:
-    """Read the selectors of one file.
+    """Find the selectors in one file.
 
     Args:
-        kind, columns, max_size: those of `read`.
-        content: of the file, unpacked, if it has been read.
-        passed: the path is appended to this list if the file was met in a folder, and no kind recognises it.
+        place: The file, as `files_of` yields it.
+        kind: The type of the file, as for `read`.
+        columns: The names in CSV and JSON files, as for `read`.
+        content: The uncompressed content of the file, if you have read it. The default is None: it is read now.
+        max_size: The greatest size of the file, as for `read`.
+        passed: A list, to which the path is added if the file was found in a folder and its type is not detected. The
+            default is None.
 
-    Raises: ArgumentError: the place, the kind or the content is none.
+    Raises: ArgumentError: if the place, the kind or the content is invalid.
     """
     if not is_a(place, Place) or not is_a(content, (bytes, type(None))):
         raise ArgumentError(f"found {shortened(place)} and {shortened(content)}: expected a Place, and bytes or None")
@@ -172,7 +178,11 @@ def _recognised(place: Place, data: bytes, text: str, has_words: bool) -> tuple[
 
 
 def kind_of_file(path: str | os.PathLike[str]) -> str:
-    """Return the kind of a file that somebody names, a row of `KINDS`; empty if it has none, or cannot be read."""
+    """Return the type of a file that you name, a key of `KINDS`; empty if it has none, or can't be read.
+
+    Args:
+        path: A str or path-like object.
+    """
     place = Place(name_of(path), True)
     try:
         data, has_words = _content(place, False, MAX_SIZE)
@@ -185,7 +195,11 @@ _OWN = {"", ".txt", ".tsv", ".csv", ".sel", ".selectors", ".lst", ".list", ".jso
 
 
 def is_pipe(path: str) -> bool:
-    """Report whether a path is that of a pipe or a device, such as a shell's ``<(…)``: it can be read once only."""
+    """Return whether a path is a pipe or a device, such as a shell's ``<(…)``, which can be read only once.
+
+    Args:
+        path: The path, a str.
+    """
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 (of 100,000 files)
     except (OSError, ValueError):

@@ -15,24 +15,24 @@ from mqsel.inventory.pieces import HOLE, Text, inserted, of_file
 
 
 class Entry(NamedTuple):
-    """A selector where it stands.
+    """A selector that mqsel found in a file.
 
     Attributes:
-        key: what the selector belongs to there: a subscription, a queue, a method; its number in a list.
-        destination: the queue or topic, as the file names it; empty where it names none.
-        selector: the text; None where it cannot be known.
-        dialect: the name of a preset, which follows from the kind.
-        kind: a row of `KINDS`.
-        file: its path.
-        line: of the file, from 1.
-        column: of the line, in code points, from 1: of the selector's first character.
-        reason: why the selector cannot be known, or the file not be read; empty where there is a selector.
-        text: the selector and where each piece of it stands in the file. With a reason it is what is known of it, and
-            `HOLE` in the places of the rest; None where the file itself is damaged.
-        silenced: the rules of lint that a comment beside it silences, ``mqsel: ignore[never-true]``; empty for all of
-            them, ``mqsel: ignore``; None without a comment.
-        line_starts: offsets in the file at which the lines that the text touches begin; none where offsets are unknown.
-        rules: of lint: those that what stands beside the selector breaks.
+        key: The name of its owner in the file: a subscription, a queue, a method; in a list its number.
+        destination: The queue or topic that the file names; empty if it names none.
+        selector: The text; None if it is incomplete, for example because a program builds it.
+        dialect: The name of a dialect, which follows from the file type.
+        kind: The file type, a key of `KINDS`.
+        file: The path of the file.
+        line: The line of the selector's first character, from 1.
+        column: The column of the selector's first character, in code points from 1.
+        reason: Why the selector is incomplete, or why the file can't be read; empty if there is a selector.
+        text: The selector, with the position of each piece in the file. If there is a reason, it has the pieces that
+            are known, and `HOLE` for the rest. None if the file is damaged.
+        silenced: The lint rules that a comment next to the selector silences, ``mqsel: ignore[never-true]``; empty if
+            it silences all rules, ``mqsel: ignore``; None without a comment.
+        line_starts: The offsets in the file at which the lines of the selector begin; empty if offsets are unknown.
+        rules: The lint rules that the surroundings of the selector violate.
     """
 
     key: str
@@ -50,7 +50,11 @@ class Entry(NamedTuple):
     rules: tuple[str, ...] = ()
 
     def region(self, span: Span) -> tuple[int, int, int, int]:
-        """Return what a span of the text is in the file: line and column of its start and its end, from 1."""
+        """Return the position of a part of the selector in the file: line and column of its start and its end, from 1.
+
+        Args:
+            span: The part, as a pair of positions (start, end) in the selector.
+        """
         assert self.text is not None
         if not self.line_starts:  # a row of Parquet
             return self.line, self.column, self.line, self.column
@@ -156,10 +160,14 @@ class Source:
 
 
 def keys_of(entries: Sequence[Entry]) -> list[str]:
-    """Return a key for each entry, of which no two are alike.
+    """Return a unique key for each entry.
 
-    It is that of the entry. Where several have the same one, or none, it is ``KEY@FILE:LINE:COLUMN``; and where a
-    constant of a source is used more than once, ``#2``, ``#3`` … stand behind that of the others.
+    It is the key of the entry. If several entries have the same key, or an entry has none, it is
+    ``KEY@FILE:LINE:COLUMN``. If a program uses a constant more than once, the further uses get ``#2``, ``#3`` and so on
+    after the key.
+
+    Args:
+        entries: A sequence of entries.
     """
     for entry in iterated(entries, "entries"):
         if not is_a(entry, Entry):

@@ -75,8 +75,7 @@ def _of_command(source: Source, command: Text, kind: str) -> Iterator[Entry]:
         if not match[3]:
             # An apostrophe that is not doubled, or a parenthesis that nothing closes.
             if name == "SELECTOR":
-                named = values.get("SUB", Text("")).value
-                yield from source.entry(kind, named, "", command[start:], _NO_END)
+                yield source.damage(kind, command.place_of(start), _NO_END)
                 return
             continue
         text = _unquoted(command[start:stop])

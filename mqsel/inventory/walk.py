@@ -20,8 +20,8 @@ class Place(NamedTuple):
     """A file to read.
 
     Attributes:
-        path: as it is shown.
-        is_named: somebody named it; otherwise it was met in a folder.
+        path: The path, as mqsel shows it.
+        is_named: Whether you named the file; otherwise it was found in a folder.
     """
 
     path: str
@@ -29,11 +29,14 @@ class Place(NamedTuple):
 
 
 def files_of(paths: Iterable[str]) -> Iterator[Place]:
-    """Yield the files that paths stand for, each once: files, folders, patterns, and "-" for stdin.
+    """Yield the files of paths, each once.
 
-    A file that is met in a folder and named besides is a named one.
+    If you name a file that is also in a folder, it counts as named.
 
-    Raises: MqselError: a folder is to be walked, and pathspec is not installed.
+    Args:
+        paths: Files, folders, patterns, and "-" for stdin.
+
+    Raises: MqselError: if there is a folder and the package pathspec is not installed.
     """
     expanded = [*chain.from_iterable(map(_expanded, map(name_of, iterated(paths, "paths"))))]
     if len(expanded) == 1:  # nothing that is walked is met twice

@@ -108,10 +108,16 @@ class _Choices(NamedTuple):
 
 
 class Dialect(_Choices):
-    """A set of language choices. Language §2 says which preset makes which choice, and by which source.
+    """The rules by which one product reads selectors: one choice for each point on which products differ.
 
-    Attributes: the fields of `mqsel.language.dialects.FIELDS`, each a choice by name, and ``max_length``, the longest
-        selector in code points, or None.
+    `mqsel.IBM_MQ`, `mqsel.ARTEMIS` and so on are dialects. To change a rule, use `replace`:
+    ``mqsel.JMS.replace(max_length=1024)``. A dialect is immutable, can be compared and hashed, and can be pickled.
+
+    Attributes: Each field is the name of one of its choices. The text of a field, which ``help(mqsel.Dialect)`` shows,
+        lists its choices and their meanings. ``mqsel.ARTEMIS._asdict()`` returns the choices of ARTEMIS. A number such
+        as §6 is a section of the specification, mqsel/language/README.md, which also names the sources.
+
+    Raises: ArgumentError: if a field has a value that is not among its choices.
     """
 
     __slots__ = ()
@@ -124,9 +130,9 @@ class Dialect(_Choices):
         return self
 
     def check(self) -> None:
-        """Look at the choices.
+        """Check that each field has one of its choices.
 
-        Raises: ArgumentError: one cannot be.
+        Raises: ArgumentError: if a field has another value.
         """
         chosen = _CHOSEN(self)
         # Every program that is loaded has its dialect checked.
@@ -138,9 +144,12 @@ class Dialect(_Choices):
             raise ArgumentError(f"dialect field max_length is {shortened(limit)}: expected a positive integer or None")
 
     def replace(self, **changes: Any) -> "Dialect":
-        """Return the same dialect with other choices in some fields.
+        """Return a dialect that differs from this one in some fields.
 
-        Raises: ArgumentError: no such field or value.
+        Args:
+            changes: The name of each field to change, and its new choice.
+
+        Raises: ArgumentError: if there is no such field, or the field has no such choice.
         """
         unknown = changes.keys() - set(self._fields)
         if unknown:
@@ -150,7 +159,7 @@ class Dialect(_Choices):
         return Dialect(**{**self._asdict(), **changes})
 
     def departures(self) -> tuple[str, dict[str, str | int | None]]:
-        """Return the nearest preset, and the fields that differ from it: what `departed` takes."""
+        """Return the name of the nearest predefined dialect, and the fields that differ from it, with their values."""
         changes = {
             preset: {
                 name: choice
@@ -176,6 +185,17 @@ class Dialect(_Choices):
 PRESETS: "dict[str, Dialect]" = {name: Dialect(**row) for name, row in dialects.PRESETS.items()}
 IBM_MQ, IBM_JMS, IBM_JAVA_CLIENT, TIBCO_EMS, JMS, *_BROKERS = PRESETS.values()
 ACTIVEMQ, ARTEMIS, QPID_BROKER_J, QPID_CPP, RABBITMQ, RABBITMQ_JMS, ROCKETMQ, AZURE_SERVICE_BUS = _BROKERS
+
+
+def _document_fields() -> None:
+    """Give each field the text that `help` shows: its choices, from the tables."""
+    for field, choices in dialects.FIELDS.items():
+        lines = [f"{choice!r}: {made.meaning}" for choice, made in choices.items()]
+        getattr(_Choices, field).__doc__ = "\n".join(lines)
+    _Choices.max_length.__doc__ = "The greatest length of a selector in code points, as an int; None for no limit."
+
+
+_document_fields()
 
 
 class Core(NamedTuple):

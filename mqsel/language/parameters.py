@@ -22,13 +22,13 @@ _KINDS: tuple[tuple[type, str], ...] = (
 
 
 def quote(value: object, dialect: Dialect | str = IBM_MQ) -> str:
-    """Return a value as a literal, which a selector may have in any place where a literal of its type stands.
+    """Return a Python value as a literal that you can put into a selector.
 
     Args:
-        value: a bool, an int, a float, a str or bytes.
-        dialect: of the selector: a dialect, or the name of a preset.
+        value: A bool, int, float, str or bytes.
+        dialect: The `Dialect` of the selector, or its name. The default is IBM_MQ.
 
-    Raises: ArgumentError: the dialect has no literal for the value, such as None, NaN or a number out of range.
+    Raises: ArgumentError: if the dialect has no literal for the value, such as None, NaN or a number out of range.
     """
     chosen = as_dialect(dialect)
     kind = next((kind for cls, kind in _KINDS if is_a(value, cls)), None)

@@ -320,6 +320,8 @@ class _Parser:
             return None
         if left.name.upper() not in ("PROPERTY", "P") or self.kinds[at : at + 3] != ["(", "string", ")"]:
             return None
+        if self.kinds[at - 1] == ")":  # a name in parentheses is a property
+            return None
         self.at = at + 3
         made = Identifier(str(self.values[at + 1]), (left.span[0], self.stops[at + 2]), self.other)
         self.order[-1] = made

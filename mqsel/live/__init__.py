@@ -1,7 +1,7 @@
-"""Queues of running brokers, browsed by AMQP 1.0: their messages are copied, none is consumed.
+"""Browse the queues of running brokers by AMQP 1.0. mqsel reads copies of the messages and never removes one.
 
-`browse` yields the bytes of each message, which the format ``amqp`` reads. Needs the extra ``amqp``. Knows no selectors
-but as texts for the broker.
+`browse` yields the bytes of each message, which the format ``amqp`` reads. It needs the extra ``amqp``. A selector is
+only sent to the broker as text.
 """
 
 from __future__ import annotations
@@ -29,23 +29,25 @@ def browse(
     certificate: str | None = None,
     key: str | None = None,
 ) -> Iterator[bytes]:
-    """Yield the messages of a queue, as the broker sends them, in its order; none is consumed.
+    """Yield copies of the messages in a queue of a running broker. mqsel never removes a message.
 
-    A message that is in the queue from the first to the last is yielded once. Whether one is that comes or goes
-    meanwhile is for the broker to decide. ActiveMQ Classic alone does not say where a queue ends: there it is where
-    nothing came for four drains within a second, and a browse may end early if the broker is slower.
+    The messages are in the broker's order.
+
+    A message that stays in the queue is yielded once. The broker decides whether you get a message that arrives or
+    leaves meanwhile. Only ActiveMQ Classic doesn't report the end of a queue. There mqsel stops if nothing arrives
+    during four requests within a second, so a slow broker may end a browse early.
 
     Args:
-        url: ``amqp://USER@HOST:PORT/QUEUE``, or ``amqps://``; without a user the broker is asked to let in anybody.
-        selector: by which the broker chooses messages; empty for all.
-        follow: go on at the end of the queue with what is sent to it then.
-        limit: messages at most.
-        password: of the user; by default that of the environment, MQSEL_PASSWORD.
-        ca: a file of authorities that may have signed the broker's certificate; by default those of the system.
-        certificate, key: files of a certificate of one's own, and of its key; without a user it says who reads (SASL
-            EXTERNAL).
+        url: ``amqp://USER@HOST:PORT/QUEUE``, or ``amqps://`` for TLS. Without a user mqsel logs in anonymously.
+        selector: A selector that the broker applies. The default is empty: all messages.
+        follow: Whether to wait for new messages at the end of the queue. The default is False.
+        limit: The greatest number of messages. The default is None: no limit.
+        password: The password of the user. The default is the environment variable MQSEL_PASSWORD.
+        ca: A file of trusted certificate authorities. The default is those of the system.
+        certificate: A file with a client certificate, which identifies you if the URL has no user (SASL EXTERNAL).
+        key: A file with the private key of *certificate*.
 
-    Raises: QueueError: the queue cannot be browsed, or not to its end.
+    Raises: QueueError: if the queue can't be browsed, or not to its end.
     """
     texts = {"the address": url, "selector": selector}
     optional = {"password": password, "ca": ca, "certificate": certificate, "key": key}

@@ -343,13 +343,13 @@ cdef bint hexadecimal_parse(const char *at, const char *stop, bint minus, double
 @cython.final
 @cython.no_gc  # what it holds, plain strings and byte strings, refers to nothing
 cdef class Record:
-    """A reusable message: one typed C slot for each property of a schema.
+    """A message that you can fill again and again: one typed slot for each property of a schema.
 
     Args:
-        schema: names, (name, type) pairs, or a mapping of names to types; see `mqsel.machine.schema`.
-        values: a mapping, or a sequence in the order of the schema; None leaves every property NULL.
+        schema: The layout: a list of names, a list of (name, type) pairs, or a mapping of names to types.
+        values: A mapping, or a sequence in the order of the schema. The default is None: every property is NULL.
 
-    Raises: PropertyTypeError: a value that the declared type does not hold.
+    Raises: PropertyTypeError: if a value is not one of the declared type.
     """
 
     def __cinit__(self, schema, values=None):
@@ -394,7 +394,13 @@ cdef class Record:
         return 0
 
     def fill(self, values) -> None:
-        """Set every property: from a mapping (a name it lacks is NULL), or a sequence of the schema's length."""
+        """Set every property.
+
+        Args:
+            values: A mapping, in which a missing name is NULL, or a sequence of the length of the schema.
+
+        Raises: PropertyTypeError: if a value is not one of the declared type.
+        """
         cdef Py_ssize_t place
         if isinstance(values, Mapping):
             for place in range(self.count):
@@ -422,7 +428,7 @@ cdef class Record:
         return value_python(&self.values[place])
 
     def keys(self) -> tuple:
-        """Return the names of the properties: ``dict(record)`` is a message, too."""
+        """Return the names of the properties. ``dict(record)`` is also a message."""
         return self.schema.names
 
     def __iter__(self):
@@ -432,7 +438,13 @@ cdef class Record:
         return isinstance(name, str) and name in self.places
 
     def place(self, name) -> int:
-        """Return the position of a property in the schema."""
+        """Return the position of a property in the schema.
+
+        Args:
+            name: The name of the property.
+
+        Raises: ArgumentError: if the schema has no such name.
+        """
         place = self.places.get(name) if isinstance(name, str) else None
         if place is None:
             raise ArgumentError(f"the schema of this record has no {shortened(name)}")

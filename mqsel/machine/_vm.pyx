@@ -620,9 +620,12 @@ cdef class Machine:
         return layout
 
     def matches(self, message) -> bool:
-        """Return whether *message* is selected, that is, whether the selector is TRUE for it.
+        """Return whether the selector selects *message*: True if it is TRUE, False if it is FALSE or UNKNOWN.
 
-        Raises: PropertyTypeError: no message, or a property that is read has no property value.
+        Args:
+            message: A mapping, a sequence that the schema lays out, or a `Record`.
+
+        Raises: PropertyTypeError: if *message* is not a message, or a property has a value that no property can have.
         """
         cdef Frame *frame = self.frame_take()
         try:
@@ -631,7 +634,7 @@ cdef class Machine:
             self.frame_give(frame)
 
     def truth(self, message) -> int:
-        """Return all four values, by the exact code: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR."""
+        """Return the truth of the selector as an int: 0 FALSE, 1 TRUE, 2 UNKNOWN, 3 ERR (the whole is false)."""
         cdef Frame *frame = self.frame_take()
         try:
             return self.dispatch(frame, <PyObject *> message, self.exact)
@@ -639,7 +642,7 @@ cdef class Machine:
             self.frame_give(frame)
 
     def read(self, message) -> dict:
-        """Read what the program would read: name -> (name of the type, value)."""
+        """Return the properties that the selector reads from *message*: name -> (name of the type, value)."""
         cdef Frame *frame = self.frame_take()
         cdef Py_ssize_t slot
         try:

@@ -26,7 +26,7 @@ from mqsel.machine import _verifier
 from mqsel.machine._verifier import Verified
 from mqsel.machine.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Opcode, Pattern
 
-VERSION = "0.3.0"
+VERSION = "0.4.0"
 BUILD = f"{VERSION} (build {_verifier.BUILD})"  # one for all that was built from the same sources
 FORMAT_VERSION = 3
 

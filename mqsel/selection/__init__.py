@@ -1,6 +1,7 @@
-"""What a queue manager and a JMS provider do with selectors: queues, topics, durable subscriptions; in memory.
+"""Test applications without a broker: queues, topics and durable subscriptions in memory, with their selectors.
 
-For tests of applications without a broker, and for simulations. No network, nothing kept but by pickle.
+They behave as a queue manager and a JMS provider do. Nothing uses the network, and nothing is saved unless you pickle
+it.
 """
 
 from mqsel.selection.message import Message

@@ -60,14 +60,15 @@ _BLANKS = "".join(map(chr, range(33)))
 
 
 class Message(Mapping[str, Any]):
-    """A message of JMS. Reading it is reading its header fields and properties by the names selectors have for them.
+    """A JMS message with header fields, properties and a body. Selectors read it by the names that JMS gives them.
 
     Args:
-        properties: name -> value, as `set` takes them.
-        headers: name -> value of the header fields; and what only a provider sets: JMSX… and JMS_… properties.
-        body: a str, bytes, or None.
+        properties: A mapping of names to values, as `set` takes them. The default is None: none.
+        headers: A mapping of names to values of header fields, and of JMSX… and JMS_… properties, which only a provider
+            can set. The default is None: none.
+        body: A str, bytes or None.
 
-    Raises: ArgumentError: a name or value that no message has.
+    Raises: ArgumentError: if a message can't have a name or a value.
     """
 
     __slots__ = ("_body", "_values", "_writable")
@@ -105,7 +106,12 @@ class Message(Mapping[str, Any]):
         return self._values[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a header field or property."""
+        """Return the value of a header field or property.
+
+        Args:
+            name: The name of the header field or property.
+            default: The value if the message doesn't have it. The default is None.
+        """
         return self._values.get(name, default) if isinstance(name, str) else default
 
     def __iter__(self) -> Iterator[str]:
@@ -131,27 +137,29 @@ class Message(Mapping[str, Any]):
 
     @property
     def body(self) -> str | bytes | None:
+        """The body: a str, bytes or None."""
         return self._body
 
     @property
     def values_read(self) -> dict[str, Any]:
-        """The dict that selectors read. Not to be changed."""
+        """The dict that selectors read. Don't change it."""
         return self._values
 
     @property
     def properties(self) -> dict[str, Any]:
-        """The properties, without the header fields."""
+        """The properties as a dict, without the header fields."""
         return {name: value for name, value in self._values.items() if name not in HEADERS}
 
     def set(self, name: str, value: Any, type: str | None = None) -> None:  # noqa: A002 (as elsewhere)
         """Set a property.
 
         Args:
-            name: an identifier of selectors. Those that begin with JMS are reserved, but JMSXGroupID and JMSXGroupSeq.
-            value: a bool, int, float, str, a class of `mqsel.values`, or None.
-            type: one of boolean, int8, int16, int32, int64, float32, float64, string; else that of the value.
+            name: An identifier. Names that begin with JMS are reserved, except JMSXGroupID and JMSXGroupSeq.
+            value: A bool, int, float or str, an instance of a class of `mqsel.values`, or None.
+            type: boolean, int8, int16, int32, int64, float32, float64 or string. The default is the type of the value.
 
-        Raises: MessageNotWriteable: the message was received. ArgumentError: a name or value that no property has.
+        Raises: MessageNotWriteable: if the message was received. ArgumentError: if no property can have the name or the
+            value.
         """
         if not self._writable:
             raise MessageNotWriteable(
@@ -166,7 +174,12 @@ class Message(Mapping[str, Any]):
         self._values[name] = _typed(name, value, _CLIENT_JMSX.get(name, type))
 
     def set_header(self, name: str, value: Any) -> None:
-        """Set a header field; None removes it. Header fields stay writable when a message was received."""
+        """Set a header field. Header fields stay writable after a message was received.
+
+        Args:
+            name: The name of the header field.
+            value: Its value; None removes the header field.
+        """
         if not isinstance(name, str) or name not in HEADERS:
             raise _no_header(name)
         value = _typed(name, value, HEADERS[name])
@@ -182,12 +195,16 @@ class Message(Mapping[str, Any]):
         self._values[name] = value
 
     def read(self, name: str, type: str) -> Any:  # noqa: A002 (as elsewhere)
-        """Read a property as another type, by the table of *Jakarta Messaging 3.1*, §3.5.4.
+        """Return a property, converted to another type by the table of *Jakarta Messaging 3.1*, §3.5.4.
 
-        A property that is not there, or is None, is the text that null is to Java: None as a string, False as a
-        boolean, an error as a number.
+        A property that is missing or None is converted as Java converts null: to None as a string, and to False as a
+        boolean. As a number it is an error.
 
-        Raises: PropertyTypeError: the table has no such conversion, or the text is no such value.
+        Args:
+            name: The name of the property.
+            type: The type: boolean, int8, int16, int32, int64, float32, float64 or string.
+
+        Raises: PropertyTypeError: if the table has no such conversion, or the string is not a value of the type.
         """
         type = _known(type)  # noqa: A001 (as elsewhere)
         value: Any = self._values.get(name) if isinstance(name, str) else None
@@ -205,7 +222,7 @@ class Message(Mapping[str, Any]):
         return _parsed(name, value, type) if found == "string" else _CLASSES[type](value)
 
     def clear_properties(self) -> None:
-        """Remove all properties; from then on they can be set again. Header fields and body stay."""
+        """Remove all properties, and make them writable again. Header fields and body stay."""
         # A new dict: the one that a queue reads stays as it is.
         self._values = {name: value for name, value in self._values.items() if name in HEADERS}
         self._writable = True
@@ -223,9 +240,10 @@ class Message(Mapping[str, Any]):
     # ---- IBM MQ
 
     def to_mq(self) -> bytes:
-        """Write an IBM MQ message as a JMS client sends it: MQMD, MQRFH2, body; text as UTF-8.
+        """Return the bytes of the message as a JMS client sends it to IBM MQ: MQMD, MQRFH2, body; strings as UTF-8.
 
-        Raises: ArgumentError: what such a message has no place for, as a JMSMessageID without 48 hexadecimal digits.
+        Raises: ArgumentError: if such a message can't hold a value, such as a JMSMessageID without 48 hexadecimal
+            digits.
         """
         fields: dict[str, Any] = {"Format": "MQSTR   " if isinstance(self._body, str) else "        "}
         carried: dict[str, Any] = {}
@@ -264,11 +282,16 @@ class Message(Mapping[str, Any]):
 
     @staticmethod
     def from_mq(message: bytes | bytearray | memoryview) -> Message:
-        """Read an IBM MQ message as a JMS client receives it: header fields, the elements of usr, JMSX… and JMS_IBM_….
+        """Return an IBM MQ message as a JMS client receives it.
 
-        Properties of other folders, and byte strings, are no properties of JMS. The body of Format MQSTR is a str.
+        It has the header fields, the properties in the folder usr, and the properties JMSX… and JMS_IBM_…. Properties
+        of other folders and byte strings are left out, because JMS doesn't have them. The body is a str if Format is
+        MQSTR.
 
-        Raises: DecodeError, PropertyTypeError: as `mqsel.formats.properties`.
+        Args:
+            message: The bytes of the message, with its MQMD.
+
+        Raises: the errors of `mqsel.formats.properties`.
         """
         found, body = formats.properties(message), body_of(message) or None
         values = {

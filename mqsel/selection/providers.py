@@ -28,10 +28,16 @@ MAX_LENGTH = 10_240  # MQ_SELECTOR_LENGTH
 
 
 class JSONPath:
-    """Selects messages in whose body of JSON a path finds something: ``$.order[?@.quantity > 5]`` (RFC 9535)."""
+    """Selects messages if a path finds something in their JSON body: ``$.order[?@.quantity > 5]`` (RFC 9535)."""
 
     def compile(self, text: str) -> Callable[[Any], bool]:
-        """Return the test that *text* is. Raises: SelectorSyntaxError: no JSONPath."""
+        """Return the test for *text*, a JSONPath: a function that takes a message.
+
+        Args:
+            text: The path.
+
+        Raises: SelectorSyntaxError: if *text* is not a JSONPath.
+        """
         try:
             from jsonpath import JSONPathEnvironment  # noqa: PLC0415 (optional)
         except ImportError as error:
@@ -59,10 +65,16 @@ class JSONPath:
 
 
 class XPath:
-    """Selects messages of whose body of XML an expression is true: ``/order[quantity > 5]`` (XPath 1.0)."""
+    """Selects messages if an expression is true for their XML body: ``/order[quantity > 5]`` (XPath 1.0)."""
 
     def compile(self, text: str) -> Callable[[Any], bool]:
-        """Return the test that *text* is. Raises: SelectorSyntaxError: no XPath."""
+        """Return the test for *text*, an XPath: a function that takes a message.
+
+        Args:
+            text: The expression.
+
+        Raises: SelectorSyntaxError: if *text* is not an XPath.
+        """
         try:
             from lxml import etree  # type: ignore[import-untyped] # noqa: PLC0415 (optional)
         except ImportError as error:

@@ -123,8 +123,8 @@ class Inspected(NamedTuple):
     """The cost of a get.
 
     Attributes:
-        messages: how many of them were looked at, the one that it took among them.
-        match_option: the one by which they were found; None where they were inspected in order.
+        messages: The number of messages that were inspected, with the one that was taken.
+        match_option: The match option by which messages were found; None if they were inspected in order.
     """
 
     messages: int
@@ -241,14 +241,15 @@ class _Level:
 
 
 class Queue:
-    """Messages in order of priority and arrival; `get` takes the first that is selected.
+    """A queue in memory. Messages are in order of priority, then arrival, and `get` takes the first that is selected.
 
-    A message is a mapping, a `Message`, or the bytes of an IBM MQ message with its MQMD. A mapping is kept, not copied:
-    leave it unchanged while it is on the queue. May be shared by threads, and pickled with its messages.
+    A message is a mapping, a `Message`, or the bytes of an IBM MQ message with its MQMD. The queue doesn't copy a
+    mapping, so leave it unchanged while it is on the queue. Threads may share a queue. You can pickle it with its
+    messages.
 
     Args:
-        dialect: of the selectors, or the name of a preset.
-        complexity: what to do about complex ones; None for nothing.
+        dialect: The `Dialect` of the selectors, or its name. The default is IBM_MQ.
+        complexity: The limits for complex selectors, a `Complexity`. None: no limits.
     """
 
     def __init__(self, dialect: Dialect | str = IBM_MQ, *, complexity: Complexity | None = PROTECTION) -> None:
@@ -260,23 +261,30 @@ class Queue:
 
     @property
     def last_get(self) -> Inspected | None:
-        """The cost of the latest get of any thread, also of one that found nothing; None before the first."""
+        """The cost of the latest get of any thread, as `Inspected`; None before the first get."""
         return self._last_get
 
     def put(self, message: Any) -> None:
-        """Put a message behind those of its priority (JMSPriority, 4 if it has none).
+        """Put a message after the messages of its priority (JMSPriority, or 4 if it has none).
 
-        A `Message` is copied, as by sending, and read-only when it is received.
+        A `Message` is copied. Its properties are read-only when it is received.
 
-        Raises: PropertyTypeError: no message, or a value that no property has. DecodeError: bytes that are no message.
-            ArgumentError: a priority that is not 0 to 9.
+        Args:
+            message: A mapping, a `Message`, or the bytes of an IBM MQ message.
+
+        Raises: PropertyTypeError: if *message* is not a message, or has a value that no property can have.
+            DecodeError: if bytes are not an IBM MQ message.
+            ArgumentError: if the priority is not 0 to 9.
         """
         self.add(arrived(message, self._dialect))
 
     def add(self, item: Arrived) -> None:
-        """Put a message that was read already.
+        """Put a message that has been read already, as a `Topic` does.
 
-        Raises: ArgumentError: it was not.
+        Args:
+            item: The message, as the topic read it.
+
+        Raises: ArgumentError: if *item* is not such a message.
         """
         if not isinstance(item, Arrived):
             raise ArgumentError(f"found {shortened(item)}: expected what arrived; put takes messages")
@@ -290,12 +298,14 @@ class Queue:
         """Remove and return the first message that is selected.
 
         Args:
-            selector: an empty one selects every message. ``JMSMessageID = 'ID:…'`` and ``JMSCorrelationID = 'ID:…'``
-                alone are looked up by identifier; any other inspects the messages in order.
-            match_option: as `Matcher.match_option` gives it: ("MQMO_MATCH_MSG_ID" or "MQMO_MATCH_CORREL_ID", 24
-                bytes); 24 zero bytes match every message. Beside a selector both decide.
+            selector: The selector. The default is empty: every message. The queue looks up ``JMSMessageID = 'ID:…'``
+                and ``JMSCorrelationID = 'ID:…'`` by identifier, and inspects the messages in order for all other
+                selectors.
+            match_option: ("MQMO_MATCH_MSG_ID" or "MQMO_MATCH_CORREL_ID", 24 bytes), as `Matcher.match_option` has it.
+                24 zero bytes match every message. With a selector, both decide. The default is None: only the selector
+                decides.
 
-        Raises: NoMessageAvailable: none is selected (2033). SelectorError: the selector is none.
+        Raises: NoMessageAvailable: if no message is selected (2033). SelectorError: if the selector is invalid.
         """
         matcher, wanted = self._asked(selector, match_option)
         messages, option = 0, None if wanted is None else list(_IDENTIFIERS)[wanted[0]]
@@ -313,11 +323,21 @@ class Queue:
         )
 
     def browse(self, selector: str = "", *, match_option: tuple[str, bytes] | None = None) -> Iterator[Any]:
-        """Iterate over the messages that are selected now, without taking them. Arguments and errors are `get`'s."""
+        """Iterate over the messages that are selected now, without removing them.
+
+        Args: *selector* and *match_option* are those of `get`.
+
+        Raises: SelectorError: if the selector is invalid.
+        """
         return iter([item.delivered() for item in self._selected(selector, match_option)])
 
     def count(self, selector: str = "", *, match_option: tuple[str, bytes] | None = None) -> int:
-        """Count the messages that are selected. Arguments and errors are `get`'s."""
+        """Return the number of messages that are selected.
+
+        Args: *selector* and *match_option* are those of `get`.
+
+        Raises: SelectorError: if the selector is invalid.
+        """
         return len(self._selected(selector, match_option))
 
     def __len__(self) -> int:

@@ -21,7 +21,7 @@ from mqsel.matcher import Matcher, compile  # noqa: A004 (as it is called outsid
 
 
 class SelectionType(IntEnum):
-    """SELTYPE of a subscription, by the vendor's numbers (MQSELTYPE_NONE, …): *IBM MQ 9.4, DISPLAY SUB*."""
+    """The types of selection of a subscription, by IBM's numbers (MQSELTYPE_NONE, …): *IBM MQ 9.4, DISPLAY SUB*."""
 
     NONE = 0
     STANDARD = 1
@@ -29,23 +29,26 @@ class SelectionType(IntEnum):
 
 
 class Provider(Protocol):
-    """An extended message selection provider: it takes texts that are no selectors."""
+    """An extended message selection provider, which accepts texts that are not selectors. Pass it to a `Topic`."""
 
     def compile(self, text: str) -> Callable[[Any], bool]:
-        """Return the test that *text* is: a function from a message, as it was published, to whether it is selected.
+        """Return the test for *text*: a function that takes a published message and returns whether it is selected.
 
-        Raises: SelectorError: the provider does not take the text.
+        Args:
+            text: The text of the subscription.
+
+        Raises: SelectorError: if the provider doesn't accept the text.
         """
 
 
 class Complexity(NamedTuple):
-    """The protection against complex selectors (*IBM MQ 9.4, Selection behavior*, Use complex selectors).
+    """The limits of a queue manager for complex selectors (*IBM MQ 9.4, Selection behavior*, Use complex selectors).
 
     Attributes:
-        tests: more of them are too many.
-        nesting: so many conditions may stand inside each other, or None for any number. IBM MQ goes by the stack of its
-            platform: no page gives a number.
-        refuse: a selector beyond either is refused; else it is a ComplexSelectorWarning.
+        tests: The greatest number of tests in a selector. The default is 100.
+        nesting: The greatest depth of nested conditions. The default is None: no limit. The limit of IBM MQ depends on
+            the stack of the platform; IBM's documentation has no number.
+        refuse: Whether a selector above a limit is an error. The default is False: it is a `ComplexSelectorWarning`.
     """
 
     tests: int = MAX_TESTS
@@ -57,7 +60,7 @@ PROTECTION = Complexity()
 
 
 class ComplexSelectorWarning(UserWarning):
-    """A selector that a queue manager may refuse."""
+    """A queue manager may reject this selector, because it is complex."""
 
 
 class Presented(NamedTuple):
@@ -74,9 +77,15 @@ class Presented(NamedTuple):
 
 
 def selection_type(text: str, dialect: Dialect | str = IBM_MQ, providers: Iterable[Provider] = ()) -> SelectionType:
-    """Report whether *text* selects every message, is a selector, or is for one of *providers*.
+    """Return whether *text* selects every message, is a selector, or is for one of the providers.
 
-    Raises: SelectorError: neither; the reason code is 2459 (2551 where a subscription is made with it).
+    Args:
+        text: The text of the subscription.
+        dialect: The `Dialect` of the selector, or its name. The default is IBM_MQ.
+        providers: Extended message selection providers, which are asked in this order. The default is none.
+
+    Raises: SelectorError: if the text is no selector and no provider accepts it. The reason code is 2459, or 2551 if
+        you subscribe with the text.
     """
     return present(text, as_dialect(dialect), providers=given_providers(providers)).type
 

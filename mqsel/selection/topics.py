@@ -36,15 +36,15 @@ from mqsel.selection.selectors import (
 
 
 class Subscription:
-    """A subscription of a `Topic`, which makes it.
+    """A subscription of a `Topic`, which creates it.
 
     Attributes:
-        name: of the subscription.
-        selector: as it was given.
-        type: who selects; see `SelectionType`.
-        durable: it outlives its subscriber.
-        active: a subscriber is there.
-        queue: what was selected for it.
+        name: The name of the subscription.
+        selector: The selector, as you passed it.
+        type: Who selects the messages, a `SelectionType`.
+        durable: Whether the subscription stays if its subscriber closes.
+        active: Whether it has a subscriber.
+        queue: The `Queue` of the messages that were selected for it.
     """
 
     __slots__ = ("active", "durable", "name", "queue", "selector", "test", "type")
@@ -59,12 +59,15 @@ class Subscription:
 
 
 class Topic:
-    """Subscriptions, and what they select of what is published. May be shared by threads, and pickled.
+    """A topic in memory: its subscriptions get the published messages that they select.
+
+    Threads may share a topic, and you can pickle it.
 
     Args:
-        dialect: of the selectors, or the name of a preset.
-        providers: extended message selection providers, asked in this order about what is no selector.
-        complexity: what to do about complex selectors; None for nothing.
+        dialect: The `Dialect` of the selectors, or its name. The default is IBM_MQ.
+        providers: Extended message selection providers, which are asked in this order about texts that are not
+            selectors. The default is none.
+        complexity: The limits for complex selectors, a `Complexity`. None: no limits.
     """
 
     def __init__(
@@ -79,20 +82,30 @@ class Topic:
         self._subscriptions: dict[str, Subscription] = {}
 
     def subscribe(self, name: str, selector: str = "", *, durable: bool = False) -> Subscription:
-        """Subscribe: from now on the subscription collects the messages that its selector selects.
+        """Create a subscription, which from now on collects the messages that its selector selects.
 
-        Raises: SelectorError: the selector is none, and no provider takes it (2551), can never select (2504), or is too
-            complex. SubscriptionError: there is one of that name (2432).
+        Args:
+            name: The name of the subscription.
+            selector: The selector. The default is empty: every message.
+            durable: Whether the subscription stays if its subscriber closes. The default is False.
+
+        Raises: SelectorError: if the text is not a selector and no provider accepts it (2551), if the selector can
+            never select (2504), or if it is too complex.
+            SubscriptionError: if there is a subscription of that name (2432).
         """
         return self._make(name, selector, self._present(selector), durable=durable)
 
     def define(self, name: str, selector: str = "") -> Subscription:
-        """Subscribe as an administrator does: durably, and without a subscriber until `resume`.
+        """Create a durable subscription as an administrator does. It has no subscriber until you call `resume`.
 
-        A text that is no selector makes it EXTENDED, and is compiled when a message is published.
+        A text that is not a selector makes the subscription EXTENDED. It is compiled when a message is published.
 
-        Raises: SelectorError: the selector can never select (2504), or is too complex. SubscriptionError: there is one
-            of that name (2432).
+        Args:
+            name: The name of the subscription.
+            selector: The selector. The default is empty: every message.
+
+        Raises: SelectorError: if the selector can never select (2504), or is too complex.
+            SubscriptionError: if there is a subscription of that name (2432).
         """
         try:
             presented = self._present(selector)
@@ -122,11 +135,16 @@ class Topic:
     def publish(self, message: Any) -> tuple[str, ...]:
         """Deliver *message* to the subscriptions that select it.
 
-        Returns: their names, in the order in which they were made.
+        If an error is raised, no subscription gets the message.
 
-        Raises: no subscription gets the message then. PropertyTypeError, DecodeError: no message; DecodeError with
-            reason 2554: a body that a provider cannot read. SelectorError: the text of a subscription that was defined
-            is no selector, and no provider takes it (2551).
+        Args:
+            message: A mapping, a `Message`, or the bytes of an IBM MQ message.
+
+        Returns: the names of these subscriptions, in the order in which they were created.
+
+        Raises: PropertyTypeError: if *message* is not a message.
+            DecodeError: if bytes are not an IBM MQ message, or a provider can't read the body (2554).
+            SelectorError: if the text of a defined subscription is not a selector, and no provider accepts it (2551).
         """
         item = arrived(message, self._dialect)
         with self._lock:
@@ -136,7 +154,13 @@ class Topic:
         return tuple([subscription.name for subscription in found])
 
     def close(self, name: str) -> None:
-        """Let the subscriber go: a durable subscription becomes inactive and goes on collecting, another one ends."""
+        """Remove the subscriber of a subscription.
+
+        A durable subscription becomes inactive and collects further messages. Any other subscription ends.
+
+        Args:
+            name: The name of the subscription.
+        """
         with self._lock:
             subscription = self._known(name)
             subscription.active = False
@@ -144,13 +168,15 @@ class Topic:
                 del self._subscriptions[name]
 
     def resume(self, name: str, selector: str | None = None) -> Subscription:
-        """Resume an inactive durable subscription, with all that it has collected.
+        """Resume an inactive durable subscription, with all messages that it has collected.
 
         Args:
-            selector: None, or the one that it was made with: spelled differently, it may be, but not another one.
+            name: The name of the subscription.
+            selector: None (default), or the selector of the subscription, which you may spell differently.
 
-        Raises: SelectorError: a text that is no selector, and that no provider takes (2459). SelectorNotAlterable:
-            another selector (2524). SubscriptionError: there is none of that name (2428), or it is active (2429).
+        Raises: SelectorError: if the text is not a selector, and no provider accepts it (2459).
+            SelectorNotAlterable: if it is another selector (2524).
+            SubscriptionError: if there is no subscription of that name (2428), or it is active (2429).
         """
         with self._lock:
             subscription = self._known(name)
@@ -171,14 +197,19 @@ class Topic:
             return subscription
 
     def alter(self, name: str, selector: str) -> Subscription:
-        """Resume an inactive durable subscription with another selector, where the dialect is not IBM MQ's own.
+        """Resume an inactive durable subscription with another selector, if the dialect is not IBM_MQ.
 
-        It is created again, and the messages it has collected are lost: *Jakarta Messaging 3.1*,
-        Session.createDurableConsumer. With its own selector it is resumed with all of them. IBM MQ refuses another
-        selector with MQSO_ALTER, too.
+        The subscription is created again, and its messages are lost, as *Jakarta Messaging 3.1*,
+        Session.createDurableConsumer, defines it. If you pass its own selector, it keeps its messages. IBM MQ rejects
+        another selector, also with MQSO_ALTER.
 
-        Raises: as `subscribe`, and the old one stays. SelectorNotAlterable: another selector, of IBM MQ (2524).
-            SubscriptionError: none of that name (2428), or active (2429).
+        Args:
+            name: The name of the subscription.
+            selector: The new selector.
+
+        Raises: the errors of `subscribe`; the old subscription stays.
+            SelectorNotAlterable: if the dialect is IBM_MQ and the selector is another one (2524).
+            SubscriptionError: if there is no subscription of that name (2428), or it is active (2429).
         """
         is_refused = core_of(self._dialect).naming == "mqi"
         if not is_refused:
@@ -191,16 +222,19 @@ class Topic:
             return self.subscribe(name, selector, durable=True)
 
     def unsubscribe(self, name: str) -> None:
-        """End a subscription, and what it has collected with it.
+        """End a subscription, and drop the messages that it has collected.
 
-        Raises: SubscriptionError: there is none of that name (2428).
+        Args:
+            name: The name of the subscription.
+
+        Raises: SubscriptionError: if there is no subscription of that name (2428).
         """
         with self._lock:
             self._known(name)
             del self._subscriptions[name]
 
     def subscriptions(self) -> tuple[Subscription, ...]:
-        """List the subscriptions, in the order in which they were made."""
+        """Return the subscriptions as a tuple, in the order in which they were created."""
         with self._lock:
             return tuple(self._subscriptions.values())
 

@@ -1,8 +1,8 @@
-"""Many selectors at once: which of them select a message.
+"""Find which of many selectors select a message: `SelectorSet`.
 
-A `SelectorSet` is a mapping of keys to selectors. It has a reader, which reads a message once and asks an index over
-the normal forms of all selectors; what it answers is what a loop over Matchers answers, and `scan` is that loop. Owns
-how selectors are read into the reader and what is asked of it by key; of files it knows what they hold.
+A `SelectorSet` is a mapping of keys to selectors. Its reader reads a message once, and asks an index over the normal
+forms of all selectors. The result is that of a loop over Matchers, which `scan` is. This module reads selectors into
+the reader, and answers questions by key. `mqsel.sets.file` writes and reads files.
 """
 
 from __future__ import annotations
@@ -81,22 +81,25 @@ def left_out(faulty: Sequence[tuple[object, MqselError]]) -> str:
 
 
 class SelectorSet(MutableMapping[K, str], Generic[K]):
-    """Selectors by key, in order of insertion; `match` returns the keys of those that select a message.
+    """Many selectors by key. `match` returns the keys of the selectors that select a message, in order of insertion.
 
-    A mapping of keys to texts. A key is what a dict takes. Threads may share a set, and change it while others match:
-    every answer is that of the set before a change or after it.
+    A set is a mutable mapping of keys to texts. Keys are hashable, as in a dict. Threads may share a set, and change it
+    while others match: each result is that of the set before a change or after it. A set can be pickled and saved.
 
     Args:
-        selectors: a mapping of keys to selectors, or pairs; a selector is a text, or a Matcher, which brings its
-            dialect.
-        dialect: how the texts are read.
-        schema: the layout of messages that are sequences, as for `compile`.
-        keep_text: without the texts, which are kept as they are given, a set cannot show, explain or scan its
-            selectors.
+        selectors: A mapping of keys to selectors, or an iterable of (key, selector) pairs. A selector is a str, or a
+            `Matcher`, which keeps its own dialect. The default is no selectors.
+        dialect: The `Dialect`, or its name, for selectors that are str. The default is IBM_MQ.
+        schema: The layout of messages that are sequences, as for `mqsel.compile`. The default is None: mappings.
+        keep_text: Whether to keep the texts (default True). Without them the set takes less memory, but can't show,
+            explain or scan its selectors.
 
-    Attributes: dialect, schema, keep_text: as given.
+    Attributes:
+        dialect: The dialect of selectors that were given as str.
+        schema: The layout of messages that are sequences, or None.
+        keep_text: Whether the set has the texts.
 
-    Raises: what `update` raises.
+    Raises: the errors of `update`.
     """
 
     def __init__(
@@ -125,20 +128,25 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         keep_text: bool = True,
         errors: Literal["raise", "skip"] = "raise",
     ) -> SelectorSet[str]:
-        """Return the set of the selectors that stand in files: scripts, configurations, sources.
+        """Return the set of the selectors that mqsel finds in files: MQSC scripts, configurations, source code.
 
-        A key is that of the entry; where several have the same one, it is ``KEY@FILE:LINE:COLUMN``.
+        The key is that of the entry. If several entries have one key, the key is ``KEY@FILE:LINE:COLUMN``.
 
         Args:
-            paths, kind, columns: as for `mqsel.inventory.read`; entries that have been read are taken, too.
-            dialect: how to read all selectors; by default each is read in the dialect of its kind, and the set has the
-                one of the most.
-            schema, keep_text: as for the set.
-            errors: "raise" at the first selector that cannot be known, or is invalid; "skip" leaves those out, with a
-                warning that counts them.
+            paths: Files and folders, as for `mqsel.inventory.read`; or entries that you have read.
+            kind: The file type, as for `mqsel.inventory.read`.
+            columns: The names of columns in CSV and JSON, as for `mqsel.inventory.read`.
+            dialect: The `Dialect`, or its name, for all selectors. The default is None: each selector has the dialect
+                of its file type, and the set has the most frequent one.
+            schema: The layout of messages that are sequences, as for `SelectorSet`.
+            keep_text: Whether to keep the texts, as for `SelectorSet`.
+            errors: "raise" (default): raise an error for the first selector that is invalid or incomplete. "skip":
+                leave these selectors out, with a warning that counts them.
 
-        Raises: FileError: a selector that cannot be known, or a file that cannot be read. SelectorError: an invalid
-            one, with its ``key``. ArgumentError: as `mqsel.inventory.read`.
+        Raises: FileError: if a file can't be read, or a selector is incomplete, for example because a program builds
+            it.
+            SelectorError: if a selector is invalid. The error has its ``key``.
+            ArgumentError: if an argument of `mqsel.inventory.read` is invalid.
         """
         keyed = import_module("mqsel.inventory.keyed")  # a row below: it reads files, of which a set knows nothing
         made, faulty = keyed.selector_set(
@@ -180,7 +188,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     @property
     def changes(self) -> int:
-        """How often it was changed."""
+        """The number of times that the set was changed."""
         return self._reader.changes
 
     @property
@@ -295,9 +303,9 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     @alone
     def popitem(self) -> tuple[K, str]:
-        """Remove the last key, as a dict does, and return it and its text.
+        """Remove the last key and return it with its text, as a dict does.
 
-        Raises: KeyError: the set is empty. ArgumentError: the texts were not kept.
+        Raises: KeyError: if the set is empty. ArgumentError: if the set has no texts (``keep_text=False``).
         """
         key = next(reversed(self), None)
         if key is None and not self._places:
@@ -315,25 +323,34 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     @changing
     def clear(self) -> None:
+        """Remove all selectors."""
         self._begin(Contents(self.dialect, self.schema, self.keep_text, [], None, Texts(), {}, {}, Index()))
 
     def update(  # type: ignore[override]
         self, selectors: Selectors[K] = (), /, **more: str | Matcher
     ) -> None:
-        """Add selectors, or replace those of the same keys: all of them, or none where one is faulty.
+        """Add selectors, and replace those with the same keys. If one selector is invalid, the set stays as it is.
 
-        Raises: SelectorError: the first faulty one; it names its ``key``. ArgumentError: a key without a hash, or a
-            selector that is neither a str nor a Matcher.
+        Args:
+            selectors: A mapping of keys to selectors, or an iterable of (key, selector) pairs.
+            more: Further selectors, by keys that are Python names.
+
+        Raises: SelectorError: if a selector is invalid. The error has the ``key`` of the first one.
+            ArgumentError: if a key is not hashable, or a selector is neither a str nor a Matcher.
         """
         pairs = [*_pairs(selectors), *more.items()]
         self._write(self._taken(pairs))
 
     def admit(self, selectors: Selectors[K]) -> dict[K, SelectorError]:
-        """Add the valid ones of *selectors*, or replace those of the same keys; the others change nothing.
+        """Add the selectors that are valid, and replace those with the same keys. Invalid selectors change nothing.
 
-        Returns: the errors of those by key. None and other values that are no selectors are errors of their keys, also.
+        Args:
+            selectors: A mapping of keys to selectors, or an iterable of (key, selector) pairs.
 
-        Raises: ArgumentError: a key without a hash, or *selectors* is neither a mapping nor pairs.
+        Returns: a dict of the errors of invalid selectors, by key. A value that is neither a str nor a Matcher is one
+            of them.
+
+        Raises: ArgumentError: if a key is not hashable, or *selectors* is neither a mapping nor pairs.
         """
         faulty: dict[K, SelectorError] = {}
         given = self._taken(_pairs(selectors), faulty)
@@ -350,9 +367,12 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return faulty
 
     def matcher(self, key: K) -> Matcher:
-        """Return the selector of a key as a Matcher, with its dialect and the set's schema.
+        """Return the selector of a key as a `Matcher`, with its dialect and the schema of the set.
 
-        Raises: KeyError: no such key. ArgumentError: the texts were not kept.
+        Args:
+            key: A key of the set.
+
+        Raises: KeyError: if the set has no such key. ArgumentError: if the set has no texts (``keep_text=False``).
         """
         return self._compiled(*self._selector(key))
 
@@ -391,31 +411,34 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
     # ---- messages ----------------------------------------------------------------------------------------------------
 
     def match(self, message: Any, *, within: Iterable[K] | None = None, now: int | None = None) -> list[K]:
-        """Return the keys of the selectors that select *message*, in order of insertion.
+        """Return the keys of the selectors that select *message*, as a list in order of insertion.
 
         Args:
-            message: a mapping, a sequence laid out by the schema, a Row or namedtuple, a `Record`, or what `decoder`
-                returns.
-            within: look at these keys alone; one that is not in the set selects nothing.
-            now: what UTC() is, in milliseconds since 1970; by default the time of this call.
+            message: One message: a mapping, a sequence that the schema lays out, a Spark Row, a namedtuple, a `Record`,
+                or a value that `decoder` returned.
+            within: A collection of keys. Only these selectors are run; a key that is not in the set is ignored. The
+                default is None: all selectors.
+            now: The time that UTC() returns, in milliseconds since 1970. The default is the time of this call.
 
-        Raises: PropertyTypeError: no message, or a property that a selector comes to has no property value; in a set
-            without texts, a property that any selector reads. ArgumentError: *within* is no collection of keys.
+        Raises: PropertyTypeError: if *message* is not a message, or if a property that a selector reaches has a value that
+            no property can have; in a set without texts, if any property that the set reads has such a value.
+            ArgumentError: if *within* is not a collection of keys.
         """
         return self._reader.match(message, within=within, now=now)
 
     def match_into(self, message: Any, found: Any, *, now: int | None = None) -> int:
-        """Put what `match` would list into an array: no object is touched, which counts where thousands select.
+        """Write the positions of the selectors that match into an array. Use it if thousands of selectors match.
 
         Args:
-            message: as for `match`.
-            found: an array of uint32, writable, of array, numpy or another owner of memory, shape (as many as the set
-                has selectors, or as select a message at most,); gets positions in ``list(self)``, rising.
-            now: as for `match`.
+            message: One message, as for `match`.
+            found: A writable array of uint32, for example from array or NumPy, with one dimension. It needs room for as
+                many positions as can match; the size of the set is always enough. It gets ascending positions in
+                ``list(self)``.
+            now: The time that UTC() returns, as for `match`.
 
-        Returns: how many selectors select the message; what stands behind them in *found* is as it was.
+        Returns: how many selectors select the message. The rest of *found* is unchanged.
 
-        Raises: as `match`; ArgumentError: *found* is no such array, or too small.
+        Raises: the errors of `match`. ArgumentError: if *found* is no such array, or too small.
         """
         if now is None and not self._reader.reads_clock:
             return self._matched_into(message, found)
@@ -438,9 +461,12 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         return {place: one for place, one in self._reader.options.items() if one is not None}
 
     def scan(self, message: Message) -> list[K]:
-        """Return what `match` does, by running every selector as a Matcher: slow, and right by itself.
+        """Return the same keys as `match`, by running each selector as a Matcher. It is slow; use it to check `match`.
 
-        Raises: as `match`; ArgumentError: the texts were not kept.
+        Args:
+            message: One message, as for `match`.
+
+        Raises: the errors of `match`. ArgumentError: if the set has no texts (``keep_text=False``).
         """
         self._texts_wanted("run")
         return _run_singly(self._reader, message, None)
@@ -454,26 +480,30 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         now: int | None = None,
         **options: Any,
     ) -> DeliveryStream[_M, K]:
-        """Iterate over (message, keys) for those of *messages* that a selector selects.
+        """Iterate over (message, keys) for each message in *messages* that at least one selector selects.
 
-        Args: as for `Matcher.filter`.
+        Args: *messages*, *errors*, *format*, *now* and *options* are those of `Matcher.filter`.
 
-        Returns: an iterator that counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors as
+        Returns: an iterator, which counts ``seen``, ``selected`` and ``skipped``, and keeps the first errors in
             ``failures``.
+
+        Raises: the errors of `Matcher.filter`.
         """
         check_stream(messages, errors, format, options)
         decode = None if format is None else self.decoder(format, **options)
         return DeliveryStream(self._reader, messages, errors == "skip", decode, now)
 
     def decoder(self, format: str, **options: Any) -> Callable[[Any], Any]:  # noqa: A002 (the word of the command line)
-        """Return a callable that turns one raw message into what `match` of this set takes.
+        """Return a callable that turns one message in bytes into a value that `match` of this set takes.
 
-        As for a Matcher: a queue manager compares the identifier of a match option instead of running the selector, and
-        shows a message with an invalid name to no selector of a dialect with its names. Not for two threads at a time.
+        It follows the rules of a queue manager, as `Matcher.decoder` does. Two threads must not share it.
 
-        Args: as for `filter`.
+        Args:
+            format: The format of the messages, as for `filter`.
+            options: Options of the format, as for `filter`.
 
-        Raises: ArgumentError: no such format or option; a format that is read by name, where case does not count.
+        Raises: ArgumentError: if there is no such format or option, or if the format can't be read by case-insensitive
+            names.
         """
         if "identifier" in options:
             raise ArgumentError("a set takes no identifier: each of its selectors may have its own")
@@ -494,16 +524,16 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         decimals: Decimals | None = None,
         timestamps: Timestamps | None = None,
     ) -> pa.ListArray:
-        """Return for each row of a batch which selectors select it. Its columns are the properties, as for a Matcher.
+        """Return for each row of an Arrow batch the positions of the selectors that select it.
 
-        Args:
-            batch: as for `Matcher.match_batch`.
-            now, decimals, timestamps: likewise.
+        Properties are columns, as for a Matcher. Changes of the set wait until the batch is done.
 
-        Returns: shape (rows,): lists of uint32, rising: positions in ``list(self)``; null where no document says what
-            a selector is for the row. Changes of the set wait meanwhile.
+        Args: *batch*, *now*, *decimals* and *timestamps* are those of `Matcher.match_batch`.
 
-        Raises: as `Matcher.match_batch`.
+        Returns: a ListArray of shape (rows,): lists of uint32, ascending positions in ``list(self)``. A row is null if
+            a product's documentation doesn't define the result of a selector.
+
+        Raises: the errors of `Matcher.match_batch`.
         """
         if decimals is not None or timestamps is not None:
             from mqsel.columns.declared import declared  # noqa: PLC0415 (for these alone)
@@ -524,13 +554,18 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     @property
     def clauses(self) -> int:
-        """How many distinct parts its selectors have, where an OR joins parts."""
+        """The number of distinct parts of the selectors, if each OR is taken apart."""
         return self._reader.index.clauses
 
     def together(self, most: int | None = None) -> tuple[Kernel, int]:
-        """Return a kernel of all selectors, by position, or of some; and how many clauses those have.
+        """Return a kernel that runs the selectors over columns, and the number of clauses that it has.
 
-        Raises: TooLargeError; SelectorError, ProgramError: a text of a damaged file.
+        Args:
+            most: The greatest number of selectors, which are chosen at random. The default is None: all, by position.
+
+        Raises: TooLargeError: if the selectors are too many for one kernel.
+            SelectorError: if the text of a selector in a file is damaged.
+            ProgramError: if the program of a selector in a file is damaged.
         """
         if most is not None:
             check_count("most", most, "a count of selectors, or None")
@@ -548,17 +583,23 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             raise SelectorError(f"the text of a selector is damaged: the index has no property {error}") from error
 
     def explain(self, key: K, message: Message) -> Explanation:
-        """Report of every part of a selector what it was for *message*, and why.
+        """Explain why the selector of a key selects *message*, or doesn't: the truth of each part.
 
-        Raises: KeyError: no such key. ArgumentError: the texts were not kept.
+        Args:
+            key: A key of the set.
+            message: One message, as for `match`.
+
+        Raises: KeyError: if the set has no such key. ArgumentError: if the set has no texts (``keep_text=False``).
         """
         return self.matcher(key).explain(message)
 
     def gap(self, *, given: Given = None) -> Gap:
-        """Return a message that no selector of the set selects, and the shape of all such messages.
+        """Return a message that no selector of the set selects, and a selector for all such messages.
 
         Args:
-            given: what messages are like, as for `mqsel.relation`.
+            given: What you know about the messages, as for `mqsel.relation`. The default is None.
+
+        Raises: the errors of `mqsel.gap`.
         """
         from mqsel.analysis.compare.gaps import gap  # noqa: PLC0415 (matching needs none of it)
 
@@ -566,14 +607,15 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
 
     @alone
     def stats(self) -> dict[str, Any]:
-        """Return how many selectors there are, and how they are found.
+        """Return figures about the set and its index, as a dict.
 
-        Returns: ``selectors``; ``units``, the distinct parts of them that an OR may join, and how many are ``shared``;
-            ``postings``, what a search may have to look at, and by what it is ``reached``; the ``longest`` lists of
-            postings, which are the slowest to search: what each is for, how many it has, some of its keys; ``bytes`` of
-            the index by part, ``segments``, and the ``tail`` that is run one by one; ``names``, the properties that are
-            read; ``batches``, how the last rows of `match_batch` were matched: "kernel", all selectors over columns, or
-            "index: " and why.
+        Returns: ``selectors`` is their number. ``units`` is the number of distinct parts that an OR may join, and
+            ``shared`` says how many of them several selectors have. ``postings`` is the number of entries that a search
+            may look at, and ``reached`` says by which kinds of tests. ``longest`` lists the postings that are slowest
+            to search: the test, the number of entries, some keys. ``bytes`` is the size of the index by part.
+            ``segments`` are its parts, and ``tail`` counts the selectors that are run one by one. ``names`` is the
+            number of properties that are read. ``batches`` says how `match_batch` matched the last rows: "kernel" (all
+            selectors over columns), or "index: " and the reason.
         """
         index = self._reader.index
         found = index.stats()
@@ -612,25 +654,31 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the set to a file, for `open`; one that is there is replaced in one step, so it may be in use.
+        """Write the set to a file, which `open` reads. An existing file is replaced in one step, so it may be in use.
 
-        Raises: ArgumentError: a key that is neither a str nor an int. FileError: the file cannot be written, or the
-            path is that of something else than a regular file.
+        Args:
+            path: A str or path-like object.
+
+        Raises: ArgumentError: if a key is neither a str nor an int.
+            FileError: if the file can't be written, or the path leads to something that is not a regular file.
         """
         file.save(path, *self._parts())
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a file that `save` wrote. One of a megabyte or more is mapped: see `mqsel/sets/README.md`, §3.
+        """Open a file that `save` wrote. A file of a megabyte or more is mapped into memory (sets §3).
 
-        Raises: FileError: it cannot be read, is no such file, or is damaged.
+        Args:
+            path: A str or path-like object.
+
+        Raises: FileError: if the file can't be read, was not written by `save`, or is damaged.
         """
         opened: Self = cls.__new__(cls)
         opened._hold(file.opened(path))
         return opened
 
     def copy(self) -> Self:
-        """Return a set of the same selectors that changes by itself."""
+        """Return a copy of the set. A change of one doesn't change the other."""
         made: Self = pickle.loads(pickle.dumps(self, 5))  # noqa: S301 (its own bytes)
         return made
 

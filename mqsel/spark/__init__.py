@@ -1,7 +1,8 @@
-"""Selectors as Columns of Spark DataFrames, in classic Spark and Spark Connect.
+"""Use selectors as Columns of Spark DataFrames, in classic Spark and Spark Connect.
 
-`column` is the condition of ``df.filter``, `register` makes it a function of SQL; `plan` says how it is evaluated,
-`profile` why it selects what it does. `DataSource` selects where files are read. Follows spark/README.md.
+`column` returns a condition for ``df.filter``, and `register` makes it a function of SQL. `plan` shows how Spark
+evaluates it, and `profile` shows why rows are selected or not. `route` finds the selectors of a set that select each
+row. `DataSource` reads the messages in files that a selector selects. Follows spark/README.md.
 """
 
 from importlib.util import find_spec

@@ -41,16 +41,18 @@ def contract(
     types: Mapping[str, str] | None = None,
     values: bool = True,
 ) -> Contract:
-    """Return the contract of rows, which each of them keeps, as `Contract.of` does of messages.
+    """Return a contract that each row of a DataFrame conforms to, as `Contract.of` does for messages.
 
-    Columns of types that no property has are passed over; so is a message in bytes that cannot be read, with a warning.
+    Columns with a type that no property can have are ignored. Messages in bytes that can't be read are left out, with a
+    warning.
 
     Args:
-        rows: a DataFrame that is no stream.
-        properties, types: those of `mqsel.spark.column`. For maps a job before lists the names in them.
-        values: whether it lists values and bounds; otherwise types and presence alone.
+        rows: A DataFrame that is not a stream.
+        properties: Where the properties are, as for `column`. For maps, a Spark job first lists the names in them.
+        types: The types of properties, as for `column`.
+        values: Whether the contract lists values and bounds (default True), or only types and required properties.
 
-    Raises: what `mqsel.spark.column` raises. ArgumentError: a stream, or names that are not listed.
+    Raises: the errors of `column`. ArgumentError: if *rows* is a stream, or the names of properties can't be listed.
     """
     refuse_streams(rows, "a contract")
     check_batches(rows)
@@ -80,17 +82,21 @@ def changes(
     dialect: Dialect | str | None = None,
     given: Given = None,
 ) -> SelectionChange:
-    """Return what rows are gained and lost when *old* becomes *new*, as ``mqsel diff OLD NEW FILE…`` does.
+    """Return the rows that are gained and lost if you replace one selector by another.
 
-    For many selectors at once `compare` counts.
+    The result is that of ``mqsel diff OLD NEW FILE…``. To compare many selectors at once, use `compare`.
 
     Args:
-        old, new: texts, or matchers, each with a dialect of its own.
-        rows: a DataFrame that is no stream.
-        properties, types, dialect: those of `mqsel.spark.column`.
-        given: what messages are like, for the selectors of exactly what is gained and lost: see `mqsel.relation`.
+        old: The selector of today, a str or a `Matcher`.
+        new: The new selector, a str or a `Matcher`.
+        rows: A DataFrame that is not a stream.
+        properties: Where the properties are, as for `column`.
+        types: The types of properties, as for `column`.
+        dialect: The dialect of selectors that are str, as for `column`.
+        given: What you know about the messages, as for `mqsel.relation`. It is used for the selectors of exactly the
+            messages that are gained and lost. The default is None.
 
-    Raises: what `mqsel.spark.column` raises. ArgumentError: a stream.
+    Raises: the errors of `column`. ArgumentError: if *rows* is a stream.
     """
     refuse_streams(rows, "a comparison")
     check_batches(rows)

@@ -40,18 +40,21 @@ def compare(
     types: Mapping[str, str] | None = None,
     errors: str | None = None,
 ) -> DataFrame:
-    """Count for each key the rows that it gains and loses when *old* becomes *new*.
+    """Count for each key the rows that it gains and loses if you replace one set of selectors by another.
 
-    For a migration compare two sets of one mapping: ``SelectorSet(texts, dialect="JMS")`` and ``SelectorSet(texts)``.
+    For a migration, compare two sets of one mapping: ``SelectorSet(texts, dialect="JMS")`` and ``SelectorSet(texts)``.
 
     Args:
-        old, new: as for `route`.
-        rows: a DataFrame that is no stream.
-        properties, types, errors: those of `route`.
+        old: The selectors of today, as for `route`.
+        new: The new selectors, as for `route`.
+        rows: A DataFrame that is not a stream.
+        properties: Where the properties are, as for `route`.
+        types: The types of properties, as for `route`.
+        errors: "raise" or "skip", as for `route`.
 
-    Returns: a row for each key of either: key, kept, gained, lost: numbers of rows.
+    Returns: a DataFrame with one row for each key: ``key``, and the numbers of rows ``kept``, ``gained`` and ``lost``.
 
-    Raises: what `route` raises; ArgumentError: keys of one are str, of the other int.
+    Raises: the errors of `route`. ArgumentError: if the keys of one set are str and those of the other int.
     """
     refuse_streams(rows, "a comparison")
     plans = [planned(one, rows, properties, types, errors=errors) for one in (old, new)]
@@ -79,15 +82,15 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one selector did with the rows.
+    """How many rows one selector of a set selects.
 
     Attributes:
-        key: of the selector.
-        selected: rows that it selects.
-        unknown: rows for which it is UNKNOWN.
-        mismatched: rows that it does not select, and for which a test is evaluated that does not take the type of a
-            value; some of them may be UNKNOWN, too.
-        missing: the first of its properties that no row has; empty if each is there somewhere.
+        key: The key of the selector.
+        selected: The number of rows that it selects.
+        unknown: The number of rows for which it is UNKNOWN.
+        mismatched: The number of rows that it doesn't select because a test doesn't take the type of a value. Some of
+            them may also be UNKNOWN.
+        missing: The first of its properties that no row has; empty if each is in some row.
     """
 
     key: Any
@@ -99,12 +102,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class SetProfile:
-    """The counts of many selectors over the rows of a DataFrame. Prints those that selected least, first.
+    """The result of `profile_set`. If you print it, the selectors that select fewest rows are first.
 
     Attributes:
-        rows: how many there were.
-        outcomes: one for each selector, in the order of the set.
-        faulty: key and error of the selectors that were left out.
+        rows: The number of rows.
+        outcomes: An `Outcome` for each selector, in the order of the set.
+        faulty: The key and the error of each selector that was left out.
         frame: `outcomes` as a DataFrame.
     """
 
@@ -140,13 +143,14 @@ def profile_set(
     dialect: Dialect | str | None = None,
     errors: str | None = None,
 ) -> SetProfile:
-    """Count for each selector of a set the rows that it selects, is UNKNOWN for, or mismatches, in one Spark job.
+    """Count for each selector of a set the rows that it selects, and why it does not select the others, in one job.
 
-    Every selector runs over every row, as nothing else tells UNKNOWN from FALSE: of thousands take a sample of rows.
+    Each selector runs over each row, because nothing else tells UNKNOWN from FALSE. If you have thousands of selectors,
+    pass a sample of the rows.
 
-    Args: those of `route`; *rows* is a DataFrame of columns, no stream and no raw messages.
+    Args: those of `route`; *rows* is a DataFrame of columns, not a stream, and without raw messages.
 
-    Raises: what `route` raises; ArgumentError: the set did not keep its texts.
+    Raises: the errors of `route`. ArgumentError: if the set has no texts (``keep_text=False``).
     """
     refuse_streams(rows, "a profile")
     made, faulty = as_set(selectors, dialect, errors)

@@ -31,16 +31,16 @@ VALUE = "`mqsel: value`"  # a variable of Spark's lambda functions: no column ha
 
 
 class Layout(NamedTuple):
-    """Where the rows of a DataFrame keep the properties. Made by `layout`.
+    """Where the rows of a DataFrame have the properties. `layout` returns it.
 
     Attributes:
-        places: for a property, the path of its column.
-        types: for a property, the type it is read as.
-        headers: properties with names of the specification, each with a path below `within`.
-        members: where all the other properties are, or None: each is a column of its own.
-        within: path of the column that holds the record.
-        null: a text that stands for a missing value, or None.
-        record: the schema of a connector that the rows follow, or None.
+        places: A mapping of properties to the paths of their columns.
+        types: A mapping of properties to the types to which they are converted.
+        headers: The properties with names of the specification, each with a path below `within`.
+        members: The column that has all other properties, or None: each property is a column.
+        within: The path of the column that has the record.
+        null: A string that stands for a missing value, or None.
+        record: The schema of the connector that wrote the rows, or None.
     """
 
     places: Mapping[str, str]
@@ -94,15 +94,18 @@ class PropertySource(NamedTuple):
     """Where the value of a property comes from.
 
     Attributes:
-        name: the property.
-        type: a name of `mqsel.values.TYPE_NAMES`, "null" where no column has it, "" where each row says it.
-        sql: Catalyst text of the value, of the Spark type that belongs to `type`; of the tag where `type` is "".
-        raw: text of what was converted; where this is not NULL and the value is, the row was not readable.
-        cases: what the tag may be, where `type` is "".
-        shared: where `type` is "", text of all that the others read, and the source as it is read from that as `VALUE`.
-        within: texts of the structs that a field lies in; None for what is no column and no field of one.
-        steps: how what it is read from may be compared with numbers, if it can.
-        asked: text that a catalog may compare with a string for equality, beside a test of `sql`; empty if none may.
+        name: The property.
+        type: A name in `mqsel.values.TYPE_NAMES`; "null" if no column has the property, "" if the type differs by row.
+        sql: The Catalyst expression of the value. If `type` is "", it is the expression of the tag that says the type.
+        raw: The Catalyst expression of the value before conversion. If it is not NULL and the value is, the conversion
+            failed.
+        cases: The types that the tag may name, if `type` is "".
+        shared: If `type` is "": an expression that the others read, and the source as it is read from that as `VALUE`.
+        within: The expressions of the structs that have the field; None if the property is neither a column nor a
+            field.
+        steps: How the column may be compared with numbers, or None.
+        asked: An expression that a catalog may compare with a string for equality, in addition to a test of `sql`;
+            empty if there is none.
     """
 
     name: str
@@ -226,19 +229,23 @@ def layout(
     members: str | None = None,
     types: Mapping[str, str] | None = None,
 ) -> Layout:
-    """Return where the rows of a DataFrame keep the properties.
+    """Describe where the rows of a DataFrame have the properties.
 
     A path is the name of a column, followed by names of struct fields, keys of a map, or keys of an array of key and
-    value such as Kafka's headers, all joined by dots; a name that has a dot stands in backticks.
+    value such as Kafka's headers, joined by dots. If a name has a dot, put it in backticks.
 
     Args:
-        places: for a property, a path, or a path and the type to read it as.
-        record: the schema of a connector: a name of `mqsel.formats.records.SCHEMAS`.
-        within: path of the column that holds the record; the row itself if empty.
-        members: path of what holds all other properties: a struct, a map, or an array of key and value.
-        types: for properties whose source lost them, their types. A text that does not parse is NULL.
+        places: A mapping of properties to paths, or to pairs of a path and the type to which the value is converted.
+            The default is None: none.
+        record: The schema of the connector that wrote the rows, a key of `mqsel.formats.records.SCHEMAS`. The default
+            is None.
+        within: The path of the column that has the record. The default is empty: the row itself.
+        members: The path of a struct, a map, or an array of key and value, which has all other properties. The default
+            is None: each property is a column.
+        types: A mapping of properties to types, if the source has lost them. A string that can't be converted is NULL.
+            The default is None.
 
-    Raises: ArgumentError: a schema, a type or a path that cannot be.
+    Raises: ArgumentError: if there is no such schema or type, or a path is invalid.
     """
     for name, path in (("within", within), ("members", members)):
         if not isinstance(path, str | None):

@@ -74,19 +74,21 @@ _FAMILIES = {row.name: KINDS[row.kind] for row in TYPES if row.kind in KINDS}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a selector is evaluated over a DataFrame. Prints as a table.
+    """How Spark evaluates a selector over a DataFrame. If you print it, you see a table.
 
     Attributes:
-        selector: the text.
-        dialect: what it was read as.
-        strategy: "native", one Catalyst expression, or "arrow", the machine over Arrow columns.
-        why: what is not native, and why; empty on the native strategy.
-        sql: the Catalyst text: all of the selector on the native strategy, else the prefilter; may be empty.
-        rest: the selector that the machine evaluates for what passes the prefilter; empty on the native strategy.
-        machine: the same, read; None on the native strategy.
-        sources: where the properties come from.
-        warnings: sentences about what will surprise the author.
-        raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
+        selector: The text of the selector.
+        dialect: The dialect by which the text was read.
+        strategy: "native": one Catalyst expression; or "arrow": mqsel over Arrow columns.
+        why: The part that is not native, and the reason; empty if the strategy is native.
+        sql: The Catalyst expression: the whole selector if the strategy is native, otherwise the prefilter, which may
+            be empty.
+        rest: The selector that mqsel evaluates for the rows that pass the prefilter; empty if the strategy is native.
+        machine: `rest` as it was read; None if the strategy is native.
+        sources: Where the properties come from, each a `PropertySource`.
+        warnings: Sentences about results that may surprise you.
+        raw: The Catalyst expression of the column of raw messages, and how they are read; None if columns have the
+            properties.
     """
 
     selector: str
@@ -108,7 +110,7 @@ class Plan:
         return F.expr(self.sql) & call.column() if self.sql else call.column()
 
     def call(self) -> Call | None:
-        """Call the Arrow function of what is not native; None where all is."""
+        """Return the Arrow function that evaluates the part that is not native; None if the strategy is native."""
         if self.machine is None:
             return None
         if self.raw is not None:
@@ -153,23 +155,25 @@ def column(
     strategy: str | None = None,
     now: int | None = None,
 ) -> Column:
-    """Return the Column that is TRUE where a selector selects a row, FALSE where not, and NULL where it is UNKNOWN.
+    """Return a Column that is TRUE if a row is selected, FALSE if not, and NULL if the selector is UNKNOWN.
 
-    ``df.filter(column(selector, df))`` keeps what is selected, and ``~`` and ``&`` keep the selector's logic.
+    Use it as ``df.filter(column(selector, df))``. You can combine it by ``~``, ``&`` and ``|``.
 
     Args:
-        selector: the text, or a compiled `Matcher`; a text that does not compile is refused here, on the driver.
-        rows: the DataFrame it will be used with, or its schema: a StructType, or a text such as ``color string``.
-        properties: where properties are, see `layout`, and `mq_message` for raw messages; by default each is the column
-            of its name.
-        types: of properties whose source lost them, as in `layout`.
-        dialect: how to read the text, or the name of a preset; by default IBM_MQ. A Matcher has its own.
-        strategy: "native" or "arrow" to force one; by default native where all of the selector has an exact expression.
-            The Arrow strategy so forced has no prefilter.
-        now: what UTC() is in all of the query, in milliseconds since 1970; by default the time of this call.
+        selector: A str or a `Matcher`. A str that doesn't compile is an error here, on the driver.
+        rows: The DataFrame, or its schema: a StructType, or a str such as ``"color string"``.
+        properties: Where the properties are: the result of `layout`, or of `mq_message` for raw messages. The default
+            is None: each property is the column of its name.
+        types: A mapping of properties to types, if the source has lost them, as for `layout`. The default is None.
+        dialect: The `Dialect`, or its name, if *selector* is a str. The default is IBM_MQ. A Matcher has its own.
+        strategy: "native" or "arrow" to force a strategy. The default is None: native if the whole selector has an
+            exact expression. If you force "arrow", there is no prefilter.
+        now: The time that UTC() returns in the whole query, in milliseconds since 1970. The default is the time of this
+            call.
 
-    Raises: SelectorError: as `mqsel.compile`. PropertyTypeError: a column of a type that no property has.
-        ArgumentError: an argument of the wrong type, or a strategy that the selector cannot take.
+    Raises: SelectorError: if the selector is invalid.
+        PropertyTypeError: if a column that the selector reads has a type that no property can have.
+        ArgumentError: if an argument has the wrong type, or the selector can't have the strategy.
     """
     made = plan(selector, rows, properties=properties, types=types, dialect=dialect, strategy=strategy, now=now)
     warn(made.warnings)
@@ -185,13 +189,13 @@ def rows(
     dialect: Dialect | str | None = None,
     now: int | None = None,
 ) -> RDD[Row]:
-    """Return the Rows of a DataFrame that a selector selects, as an RDD: those of ``frame.filter(column(…)).rdd``.
+    """Return the Rows of a DataFrame that a selector selects, as an RDD: the result of ``frame.filter(column(…)).rdd``.
 
-    A Row itself has lost the types of its columns, so ``frame.rdd.mapPartitions(matcher.filter)`` has other results.
+    A Row has lost the types of its columns, so ``frame.rdd.mapPartitions(matcher.filter)`` has other results.
 
     Args: those of `column`.
 
-    Raises: what `column` raises; MqselError: Spark Connect has no RDDs.
+    Raises: the errors of `column`. MqselError: if the session is Spark Connect, which has no RDDs.
     """
     if not isinstance(frame, DataFrame):
         raise ArgumentError(
@@ -215,11 +219,11 @@ def plan(
     strategy: str | None = None,
     now: int | None = None,
 ) -> Plan:
-    """Report how `column` evaluates a selector, and why so.
+    """Return how `column` would evaluate a selector, and why.
 
     Args: those of `column`.
 
-    Raises: what `column` raises.
+    Raises: the errors of `column`.
     """
     check_strategy(strategy)
     whole = as_selector(selector, dialect, now)
@@ -595,16 +599,16 @@ def register(
 ) -> Plan:
     """Register a selector as a function of SQL: ``WHERE selected_by_x(color => color, weight => weight)``.
 
-    Its parameters are the columns of *rows* that the selector reads, each of the type that it has there; one that is
-    left out is NULL. It returns TRUE, FALSE, or NULL for UNKNOWN, and an error for an argument of another type; where
-    there are several, Spark refuses them without their names. It is temporary: a function of this session, beside which
-    stand *name*__typed, to whose types Spark casts, and *name*__arrow, the machine's part of what is not native.
+    The parameters are the columns of *rows* that the selector reads, with the types that they have there. A parameter
+    that you leave out is NULL. The function returns TRUE, FALSE, or NULL for UNKNOWN. An argument of another type is an
+    error. If there are several parameters, you have to name them. The function is temporary. The session also gets
+    *name*__typed, for which Spark casts arguments, and *name*__arrow, which evaluates the part that is not native.
 
-    Args: *name*, letters, digits and ``_``; the others as for `column`.
+    Args: *name* consists of letters, digits and ``_``. The others are those of `column`.
 
-    Returns: how it is evaluated.
+    Returns: how Spark evaluates the selector.
 
-    Raises: what `column` raises.
+    Raises: the errors of `column`.
     """
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ArgumentError(f"the name of the function is {name!r}: expected letters, digits and '_'")
@@ -680,11 +684,13 @@ def properties(
     """Return typed columns of properties: ``df.select("*", *properties(df, ["color", "weight"]))``.
 
     Args:
-        names: the properties; each column has the name of its property.
-        properties, types: where they are, and of which types, as for `column`.
+        rows: The DataFrame, or its schema, as for `column`.
+        names: The properties. Each column has the name of its property.
+        properties: Where the properties are, as for `column`.
+        types: The types of properties, as for `column`.
 
-    Raises: PropertyTypeError: a column of a type that no property has, or of a type that each row says and nobody
-        declared.
+    Raises: PropertyTypeError: if a column has a type that no property can have, or if the type differs by row and you
+        don't declare it.
     """
     if isinstance(names, str):
         raise ArgumentError(f"names is {names!r}: expected a list of names", hint=f"properties(rows, [{names!r}])")

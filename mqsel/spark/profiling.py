@@ -106,13 +106,13 @@ def profile(
     types: Mapping[str, str] | None = None,
     dialect: Dialect | str | None = None,
 ) -> Profile:
-    """Count, for every part of a selector, the rows for which it is TRUE, FALSE, UNKNOWN, mismatched or an error.
+    """Count, for each part of a selector, the rows for which it is TRUE, FALSE, UNKNOWN, a type mismatch or an error.
 
-    Runs two Spark jobs, over the first thousand rows and over all; for a long selector the second one alone.
+    Two Spark jobs run: one over the first thousand rows, one over all. For a long selector only the second one runs.
 
-    Args: those of `mqsel.spark.column`; *rows* is a DataFrame that is no stream.
+    Args: those of `column`; *rows* is a DataFrame that is not a stream.
 
-    Raises: what `mqsel.spark.column` raises.
+    Raises: the errors of `column`.
     """
     whole = as_selector(selector, dialect)
     held = where(properties, types)

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 
 class MessageColumn(NamedTuple):
-    """Which column holds raw messages, and how they are read. Made by `mq_message`.
+    """The column that has raw messages, and how they are read. `mq_message` returns it.
 
     Attributes:
-        path: the column, of type binary.
-        types: for a property, the type of its column in `mqsel.spark.properties`.
-        format: of the messages, a name of `mqsel.formats.FORMATS`.
-        own: what else `matcher.filter` takes for this format, as JSON.
-        raising: a message that cannot be read fails the task.
+        path: The column, of type binary.
+        types: A mapping of properties to the types of their columns in `properties`.
+        format: The format of the messages, a key of `mqsel.formats.FORMATS`.
+        own: The other options of `Matcher.filter` for this format, as JSON.
+        raising: Whether a message that can't be read fails the task.
     """
 
     path: str
@@ -59,12 +59,20 @@ class MessageColumn(NamedTuple):
     raising: bool
 
     def options(self, **more: Any) -> str:
-        """Write as JSON what the executors need to know."""
+        """Return the options that executors need, as JSON.
+
+        Args:
+            more: Further options.
+        """
         own = json.loads(self.own)
         return json.dumps({"format": self.format, "decoder": own, "raising": self.raising, **more})
 
     def type_of(self, name: str) -> str:
-        """Return the type that a property has by its name; empty if it may have any."""
+        """Return the type of a property that is known by its name; empty if it may have any type.
+
+        Args:
+            name: The property.
+        """
         return "" if self.format == "amqp" and name not in amqp.JMS else TYPES_BY_NAME.get(name, "")
 
 
@@ -78,19 +86,22 @@ def mq_message(
     invalid_names: str | None = None,
     errors: str = "null",
 ) -> MessageColumn:
-    """Describe a binary column of messages: of IBM MQ, MQMD (or MQRFH2 alone), headers, data; or of AMQP 1.0.
+    """Describe a binary column of IBM MQ messages (MQMD or only an MQRFH2, headers, data) or AMQP 1.0 messages.
 
-    Of IBM MQ, a match option, such as ``Root.MQMD.MsgId = "0x…"``, is compared as a queue manager does.
+    A match option of IBM MQ, such as ``Root.MQMD.MsgId = "0x…"``, is compared as a queue manager does.
 
     Args:
-        path: the column, or a path to it as in `mqsel.spark.layout`.
+        path: The column, or a path to it as for `layout`.
         format: "mq" or "amqp".
-        types: for `mqsel.spark.properties`: the types of columns that are not known by their names, as those of the
-            MQMD and of JMS are. A selector needs none: each message says of which types its properties are.
-        strip, ccsid, invalid_names: as for ``matcher.filter(format="mq")``; of AMQP there are none.
-        errors: what a message that cannot be read is: "null", counted by `mqsel.spark.profile`, or "raise".
+        types: For `properties`: the types of columns that are not known by their names. The names of the MQMD and of
+            JMS are known. A selector needs no types, because each message has them.
+        strip: Whether to remove trailing spaces of the MQMD, as for `mqsel.formats.properties`. Only for "mq".
+        ccsid: The character set of the MQMD, as for `mqsel.formats.properties`. Only for "mq".
+        invalid_names: "never" or "ignore", as for `Matcher.filter`. Only for "mq".
+        errors: What happens if a message can't be read. "null": its properties are NULL, and `profile` counts it.
+            "raise": the task fails.
 
-    Raises: ArgumentError: an argument that cannot be.
+    Raises: ArgumentError: if an argument is invalid.
     """
     if not isinstance(path, str):
         raise ArgumentError(f"the column of the messages is {path!r}: expected its name")

@@ -48,20 +48,21 @@ _LOOKED_AT = 200  # selectors whose tests are held against the types of the colu
 
 @dataclass(frozen=True, slots=True)
 class RoutePlan:
-    """How many selectors are evaluated over a DataFrame. Prints as a table.
+    """How Spark evaluates many selectors over a DataFrame. If you print it, you see a table.
 
     Attributes:
-        selectors: the set, without the faulty ones.
-        type: of a key: "string" or "bigint".
-        strategy: "native", one Catalyst expression, or "arrow", the set over Arrow columns.
-        why: why it is not native; empty if it is.
-        sql: the Catalyst text of the array of keys; empty on the Arrow strategy.
-        sources: where the properties come from.
-        faulty: key and error of the selectors that were left out.
-        warnings: sentences about what will surprise the author.
-        raw: Catalyst text of the column of raw messages, and how they are read; None where columns have properties.
-        session: the Spark session of the rows.
-        now: what UTC() is in all of the query.
+        selectors: The set, without the selectors that are invalid.
+        type: The type of keys: "string" or "bigint".
+        strategy: "native": one Catalyst expression; or "arrow": the set over Arrow columns.
+        why: Why it is not native; empty if it is.
+        sql: The Catalyst expression of the array of keys; empty if the strategy is "arrow".
+        sources: Where the properties come from, each a `PropertySource`.
+        faulty: The key and the error of each selector that was left out.
+        warnings: Sentences about results that may surprise you.
+        raw: The Catalyst expression of the column of raw messages, and how they are read; None if columns have the
+            properties.
+        session: The Spark session of the rows.
+        now: The time that UTC() returns in the whole query.
     """
 
     selectors: SelectorSet[Any]
@@ -78,12 +79,12 @@ class RoutePlan:
 
     @property
     def sieve(self) -> str:
-        """Catalyst text of what every selected row meets: "true" where nothing is known, "false" where none can be."""
+        """A Catalyst expression that holds for each selected row: "true" if none is known, "false" if none matches."""
         is_known = self.raw is None and self.selectors.keep_text
         return sieve(self.selectors, {one.name: one for one in self.sources}) if is_known else "true"
 
     def column(self) -> Column:
-        """Return the Column of keys."""
+        """Return the Column of the keys."""
         if self.strategy == "native":
             return F.expr(self.sql).alias("subscribers")
         held = sets.shipped(self.selectors, self.session)
@@ -128,25 +129,30 @@ def route(
     errors: str | None = None,
     now: int | None = None,
 ) -> Column:
-    """Return the Column of the keys of the selectors that select a row: array<string>, or array<bigint> of int keys.
+    """Return a Column with the keys of the selectors that select a row.
 
-    The array is in the order of the set, and empty where none selects the row. The set is what it is when this is
-    called: later changes of it do not count.
+    The type of the Column is array<string>, or array<bigint> if the keys are int. The array is in the order of the set.
+    It is empty if no selector selects the row. Later changes of the set don't count.
 
     Args:
-        selectors: a `mqsel.SelectorSet`; a mapping of keys to selectors; a DataFrame with the columns ``key`` and
-            ``selector``; or the path of a file: one that `SelectorSet.save` wrote, one of `mqsel.files.selectors`, or
-            a file or folder of `mqsel.inventory`; or a list of such paths, or of its entries. Keys are str or int;
-            those of an inventory are as `SelectorSet.from_inventory` has them.
-        rows, properties, types: as for `mqsel.spark.column`.
-        dialect: how to read texts, by default IBM_MQ; a SelectorSet, and each entry of an inventory, has its own.
-        strategy: "native" or "arrow" to force one.
-        errors: "raise" at the first faulty selector, or "skip" all of them with a warning; by default those of a
-            DataFrame, a file or an inventory are skipped, those of a mapping raise.
-        now: as for `mqsel.spark.column`.
+        selectors: A `mqsel.SelectorSet`; a mapping of keys to selectors; a DataFrame with the columns ``key`` and
+            ``selector``; the path of a file that `SelectorSet.save` wrote, of a file that `mqsel.files.selectors`
+            reads, or of a file or folder that `mqsel.inventory` reads; or a list of such paths, or of entries of an
+            inventory. Keys are str or int. Entries of an inventory have the keys that `SelectorSet.from_inventory`
+            gives them.
+        rows: The DataFrame, or its schema, as for `column`.
+        properties: Where the properties are, as for `column`.
+        types: The types of properties, as for `column`.
+        dialect: The `Dialect`, or its name, of texts. The default is IBM_MQ. A SelectorSet, and each entry of an
+            inventory, has its own.
+        strategy: "native" or "arrow" to force a strategy. The default is None.
+        errors: "raise": raise the error of the first invalid selector. "skip": leave invalid selectors out, with a
+            warning. The default is "raise" for a mapping, and "skip" for a DataFrame, a file or an inventory.
+        now: The time that UTC() returns, as for `column`.
 
-    Raises: SelectorError: a faulty selector, with its ``key``. PropertyTypeError, ArgumentError: as
-        `mqsel.spark.column`; a key that is neither a str nor an int.
+    Raises: SelectorError: if a selector is invalid. The error has its ``key``.
+        PropertyTypeError: if a column that a selector reads has a type that no property can have.
+        ArgumentError: if an argument has the wrong type, or a key is neither a str nor an int.
     """
     made = planned(selectors, rows, properties, types, dialect, strategy, errors, now)
     warn(made.warnings)
@@ -162,12 +168,14 @@ def any_of(
     dialect: Dialect | str | None = None,
     errors: str | None = None,
 ) -> Column:
-    """Return a cheap Column that is TRUE for every row that any selector of a set selects, and for others.
+    """Return a fast Column that is TRUE for every row that any selector of a set selects, and also for other rows.
 
-    ``df.filter(any_of(s, df))`` in front of `route`, or of anything else, lets Spark leave out partitions, row groups
-    and rows before they are decoded: it is an OR of a few conditions on single columns, which readers take (spark §4).
+    Use ``df.filter(any_of(s, df))`` before `route`. It is an OR of a few conditions on single columns, which readers
+    accept. So Spark leaves out partitions, row groups and rows before it decodes them (spark §4).
 
-    Args, Raises: those of `route`.
+    Args: those of `route`.
+
+    Raises: the errors of `route`.
     """
     made = planned(selectors, rows, properties, types, dialect, None, errors)
     warn(made.warnings)
@@ -186,15 +194,13 @@ def deliveries(
     now: int | None = None,
     subscriber: str = "subscriber",
 ) -> DataFrame:
-    """Return one row for each delivery: the row, and in a column more the key of one selector that selects it.
+    """Return one row for each delivery: the row, with the key of one selector that selects it in a further column.
 
-    Rows that no selector selects are left out, those that `any_of` excludes before they are decoded.
+    Rows that no selector selects are left out. Those that `any_of` excludes are left out before they are decoded.
 
-    Args:
-        subscriber: the name of the column of the key.
-        others: those of `route`.
+    Args: *subscriber* is the name of the column of the key. The others are those of `route`.
 
-    Raises: what `route` raises; ArgumentError: there is a column *subscriber*.
+    Raises: the errors of `route`. ArgumentError: if *rows* has a column of the name *subscriber*.
     """
     made = planned(selectors, rows, properties, types, dialect, strategy, errors, now)
     if subscriber.lower() in [name.lower() for name in rows.columns]:
@@ -216,12 +222,13 @@ def plan(
     errors: str | None = None,
     now: int | None = None,
 ) -> Plan | RoutePlan:
-    """Report how `column` evaluates a selector, or `route` a set of them, and why so.
+    """Return how `column` would evaluate a selector, or `route` a set of selectors, and why.
 
-    Args: those of `column`, or of `route`; of a text or a Matcher a `Plan` is returned, of anything else a `RoutePlan`.
-        So name a file by a Path.
+    Args: those of `column` or of `route`. To name a file, pass a Path, because a str is a selector.
 
-    Raises: what `column` or `route` raises.
+    Returns: a `Plan` for a str or a `Matcher`, and a `RoutePlan` for anything else.
+
+    Raises: the errors of `column` or `route`.
     """
     if isinstance(selector, str | Matcher):
         return planning.plan(

@@ -296,16 +296,16 @@ def groups(
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One Python that executors run.
+    """One Python interpreter that executors run.
 
     Attributes:
-        host: where it runs.
-        executable: which Python it is.
-        python: its version.
-        mqsel: the version of this package there, or why it cannot be imported.
-        pyarrow: the version of pyarrow there, or why it cannot be imported.
-        tasks: how many of the test's tasks it had.
-        is_ready: it can evaluate what this driver sends.
+        host: The host on which it runs.
+        executable: The path of the interpreter.
+        python: The version of Python.
+        mqsel: The version of mqsel there, or why it can't be imported.
+        pyarrow: The version of pyarrow there, or why it can't be imported.
+        tasks: The number of test tasks that it ran.
+        is_ready: Whether it can evaluate everything that this driver sends.
     """
 
     host: str
@@ -319,13 +319,13 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Where tasks of the test failed before Spark ran them elsewhere, or gave up.
+    """An executor on which tasks of `check_cluster` failed, even if Spark repeated them elsewhere with success.
 
     Attributes:
-        host: of the executor; empty where Spark Connect does not tell.
-        executor: its id; likewise.
-        attempts: how many failed.
-        reason: why the first of them did.
+        host: The host of the executor; empty if Spark Connect doesn't tell it.
+        executor: The id of the executor; empty if Spark Connect doesn't tell it.
+        attempts: The number of tasks that failed.
+        reason: Why the first task failed.
     """
 
     host: str
@@ -340,11 +340,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What `check_cluster` found. Prints as a table.
+    """The result of `check_cluster`. If you print it, you see a table.
 
     Attributes:
-        workers: the Pythons that were met.
-        failures: the executors on which tasks failed.
+        workers: The Python interpreters that were found, each a `Worker`.
+        failures: The executors on which tasks failed, each a `Failure`.
     """
 
     workers: tuple[Worker, ...]
@@ -352,7 +352,7 @@ class Cluster:
 
     @property
     def is_ready(self) -> bool:
-        """Report whether every worker met can evaluate selectors, and no task failed on any."""
+        """Whether every interpreter that was found can evaluate selectors, and no task failed."""
         return bool(self.workers) and not self.failures and all(worker.is_ready for worker in self.workers)
 
     def __str__(self) -> str:
@@ -382,13 +382,14 @@ def table(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def check_cluster(spark: SparkSession, *, tasks: int | None = None) -> Cluster:
-    """Run a small job that meets the executors, and list the Pythons they run and what these lack.
+    """Run a small job on the executors, and list their Python interpreters and the packages that are missing there.
 
     Args:
-        tasks: how many tasks to run; by default four for each core that Spark counts.
+        spark: The Spark session.
+        tasks: The number of tasks. The default is None: four for each core that Spark counts.
 
-    Returns: what was found; `print` it. What is missing is in the table, and so is where tasks failed, though Spark
-        ran them again elsewhere; Spark Connect tells only how many.
+    Returns: a `Cluster`, which you can print. It also has the executors on which tasks failed, even if Spark repeated
+        them elsewhere with success. Spark Connect reports only their number.
     """
     version, build = VERSION, BUILD
     if tasks is None:

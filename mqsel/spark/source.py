@@ -58,24 +58,26 @@ _LOG = logging.getLogger("mqsel")
 
 
 class DataSource(SparkDataSource):
-    """Messages in files that a selector selects: ``spark.read.format("mqsel").option("selector", …).load(path)``.
+    """Reads the messages in files that a selector selects.
 
-    The schema is ``file string, place bigint, raw binary``, what the option ``columns`` adds, and what directories such
-    as ``day=1`` name: the file, the byte at which the message begins (in texts of QLOAD and amqsbcg the line), the
-    message as it stands there, and properties by their names. A schema given to the reader is a projection of that, by
-    names. A property that a message has not, or that does not fit its column, is NULL. ``spark.readStream`` gives each
-    file once.
+    Use it as ``spark.read.format("mqsel").option("selector", …).load(path)``.
+
+    The schema is ``file string, place bigint, raw binary``: the file, the byte at which the message begins (for qload
+    and amqsbcg the line), and the bytes of the message. The option ``columns`` adds properties, and folders such as
+    ``day=1`` add their names. If you give the reader a schema, it selects columns by name. A property that the message
+    doesn't have, or that doesn't fit its column, is NULL. ``spark.readStream`` reads each file once.
 
     Args:
-        options: ``path``: a file, a directory or a pattern, which the driver and every worker see; ``load`` takes
-            several. ``selector``; or ``selectors``: a file of `mqsel.files.selectors`, or one that `SelectorSet.save`
-            wrote, which driver and workers see, too. ``format``: a name of `mqsel.files.framings.FORMATS` other than
-            parquet ("jsonl" and "dmpmqmsg" are "json" and "qload" too); found by the first bytes of each file if left
-            out. ``dialect``: a name of `mqsel.language.dialect.PRESETS`, by default IBM_MQ. ``errors``: "raise", or
-            "skip" invalid messages, and log how many they were. ``columns``: of properties, as ``color string, weight
-            int``. ``types``: of properties whose source lost them, as ``weight=int32, price=float64``.
+        options: A mapping of option names to str. ``path`` is a file, folder or pattern, which the driver and all
+            executors can read; ``load`` takes several. ``selector`` is a selector. ``selectors``, which replaces it, is
+            a file that `SelectorSet.save` wrote or `mqsel.files.selectors` reads. ``format`` is a key of
+            `mqsel.files.framings.FORMATS` other than parquet, or "jsonl" or "dmpmqmsg"; by default it is detected for
+            each file. ``dialect`` is the name of a dialect, by default IBM_MQ. ``errors`` is "raise", or "skip" to
+            leave invalid messages out and log their number. ``columns`` lists properties, such as ``color string,
+            weight int``. ``types`` lists the types that the source has lost, such as ``weight=int32, price=float64``.
 
-    Raises: SelectorError, ArgumentError: on the driver, when it is loaded.
+    Raises: SelectorError: if the selector is invalid. ArgumentError: if an option is invalid. Both are raised on the
+        driver, when you load.
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
@@ -118,9 +120,11 @@ class DataSource(SparkDataSource):
 
     @classmethod
     def name(cls) -> str:
+        """Return the name of the data source for Spark: ``mqsel``."""
         return "mqsel"
 
     def schema(self) -> str:
+        """Return the columns of the data source, as Spark writes them."""
         named: dict[str, list[str]] = {}
         for file, values in self.files().items():
             self._format_of(file)
@@ -135,17 +139,27 @@ class DataSource(SparkDataSource):
         return text
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        """Return the object by which Spark reads the files.
+
+        Args:
+            schema: The columns that Spark wants.
+        """
         _check(schema, self.matcher)
         return Reader(self, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 (Spark's name)
+        """Return the object by which Spark reads the files as a stream.
+
+        Args:
+            schema: The columns that Spark wants.
+        """
         _check(schema, self.matcher)
         return StreamReader(self, schema)
 
     def files(self) -> dict[str, dict[str, str | None]]:
-        """List the files, each with what the directories that it is in name.
+        """Return the files as a dict, each with the names and values of the folders that it is in.
 
-        Raises: FileError: there is none, or the directories do not name the same.
+        Raises: FileError: if there is no file, or the folders of two files have different names.
         """
         found = {
             file: partition(path, file)
@@ -165,7 +179,11 @@ class DataSource(SparkDataSource):
         return found
 
     def parts(self, file: str) -> list[FilePart]:
-        """Return the parts of a file; one that cannot be read has no parts where such are skipped."""
+        """Return the parts of a file. If invalid messages are skipped, a file that can't be read has none.
+
+        Args:
+            file: The path of the file.
+        """
         try:
             return parts(file, self._format_of(file))
         except FileError as error:

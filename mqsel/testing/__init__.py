@@ -1,9 +1,8 @@
-"""Selectors in tests: assertions that explain themselves, cases in a file, and a plugin of pytest.
+"""Test selectors: assertions that explain why they fail, test cases in files, and a plugin for pytest.
 
-    >>> from mqsel.testing import assert_selects
-    >>> assert_selects("weight > 2500", {"weight": 3000})
+    >>> from mqsel.testing import assert_selects >>> assert_selects("weight > 2500", {"weight": 3000})
 
-Owns no meaning: what is selected, and why not, is the answer of a `Matcher`.
+The results are those of `Matcher`.
 """
 
 from mqsel.testing.assertions import assert_not_selects, assert_selects

@@ -12,15 +12,15 @@ def _matcher(selector: str | Matcher, dialect: Dialect | str) -> Matcher:
 
 
 def assert_selects(selector: str | Matcher, message: Message, *, dialect: Dialect | str = IBM_MQ) -> None:
-    """Raise AssertionError unless the selector selects the message.
+    """Raise AssertionError with an explanation unless the selector selects the message.
 
     Args:
-        selector: the text, or a matcher, which has a dialect of its own.
-        message: a mapping, or what the matcher takes.
-        dialect: of the text.
+        selector: A str, or a `Matcher`, which has its own dialect.
+        message: A mapping, or any message that the matcher takes.
+        dialect: The `Dialect`, or its name, if *selector* is a str. The default is IBM_MQ.
 
-    Raises: AssertionError: with the explanation. SelectorError: the text is no selector. PropertyTypeError: the message
-        is none.
+    Raises: AssertionError: if the selector doesn't select the message. SelectorError: if the selector is invalid.
+        PropertyTypeError: if *message* is not a message.
     """
     __tracebackhide__ = True
     matcher = _matcher(selector, dialect)
@@ -29,7 +29,12 @@ def assert_selects(selector: str | Matcher, message: Message, *, dialect: Dialec
 
 
 def assert_not_selects(selector: str | Matcher, message: Message, *, dialect: Dialect | str = IBM_MQ) -> None:
-    """Raise AssertionError if the selector selects the message; arguments and errors are those of `assert_selects`."""
+    """Raise AssertionError if the selector selects the message.
+
+    Args: *selector*, *message* and *dialect* are those of `assert_selects`.
+
+    Raises: the errors of `assert_selects`.
+    """
     __tracebackhide__ = True
     matcher = _matcher(selector, dialect)
     if matcher.matches(message):

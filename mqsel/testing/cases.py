@@ -32,17 +32,17 @@ _FIELDS = {"name", "selector", "inventory", "key", "dialect", "message", "want"}
 
 
 class Case(NamedTuple):
-    """A selector, a message and what is wanted.
+    """A test case: a selector, a message and the expected result.
 
     Attributes:
-        name: of the case, or its place.
-        selector: the text.
-        dialect: of the text.
-        message: a JSON object, as a text: what a line of a file of messages is.
-        want: a key of `WANTED`.
-        file: in which the case stands.
-        number: its line in the file, or its place in the array, from 1.
-        why_not: why the file of selectors has none for it; empty if there is one.
+        name: The name of the case, or its location.
+        selector: The text of the selector.
+        dialect: The dialect of the selector.
+        message: The message, as the text of a JSON object.
+        want: The expected result, a key of `WANTED`.
+        file: The file of the case.
+        number: The line of the case in the file, or its position in the array, from 1.
+        why_not: Why the file of selectors has no selector for the case; empty if it has one.
     """
 
     name: str
@@ -56,13 +56,13 @@ class Case(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What became of a case.
+    """The result of a test case.
 
     Attributes:
-        case: that was judged.
-        answer: TRUE, FALSE, UNKNOWN or refused; broken of what could not be judged.
-        passed: whether that is what was wanted.
-        why: the explanation of the answer, or the error of the selector, or of the case.
+        case: The test case.
+        answer: TRUE, FALSE, UNKNOWN or refused; "broken" if the case can't be run.
+        passed: Whether the answer is the expected one.
+        why: The explanation of the answer, or the error of the selector or the case.
     """
 
     case: Case
@@ -74,17 +74,19 @@ class Verdict(NamedTuple):
 def read_cases(
     path: str | os.PathLike[str], dialect_of: Callable[[str, str], str] = lambda _path, usual: usual
 ) -> list[Case]:
-    """Read the cases of a file.
+    """Read the test cases of a file.
 
-    A case is an object with ``message``, ``want`` (true, false, "TRUE", "FALSE", "UNKNOWN" or "refused") and
-    ``selector``, or in its place ``inventory`` and ``key``: a file of selectors, named from the folder of the cases,
-    and the key of one of them. ``dialect`` and ``name`` may be left out.
+    A case is a JSON object with ``message``, ``want`` (true, false, "TRUE", "FALSE", "UNKNOWN" or "refused") and
+    ``selector``. Instead of ``selector`` it can have ``inventory``, a file of selectors relative to the folder of the
+    cases, and ``key``, the key of one of them. ``dialect`` and ``name`` are optional.
 
     Args:
-        path: of the file.
-        dialect_of: returns the dialect of selectors in a file, where a case names none, of its path and the usual one.
+        path: The file, a str or path-like object.
+        dialect_of: A function that returns the name of the dialect for selectors in a file. Its arguments are the path
+            of the file and the usual dialect. The default returns the usual dialect.
 
-    Raises: FileError: the file cannot be read, or has none; an object is no case. The place is in it.
+    Raises: FileError: if the file can't be read or has no cases, or an object is not a case. The error has the
+        location.
     """
     file = Path(name_of(path))
     try:
@@ -159,9 +161,12 @@ def _case(
 
 
 def judged(case: Case) -> Verdict:
-    """Return what becomes of a case: an answer, whether it is the wanted one, and why it is that.
+    """Run a test case and return its result.
 
-    Raises: ArgumentError: the case is none.
+    Args:
+        case: The test case.
+
+    Raises: ArgumentError: if *case* is not a `Case`.
     """
     if not is_a(case, Case):
         raise ArgumentError(f"found {shortened(case)}: expected a Case")

@@ -11,15 +11,15 @@ from mqsel.sets.set import SelectorSet
 
 
 def deliveries(inventory: Paths | SelectorSet[str], messages: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the names of the messages that each key gets.
+    """Return which messages each subscription gets, by names.
 
     Args:
-        inventory: files or folders of selectors, as `SelectorSet.from_inventory` takes them, or a set.
-        messages: by name.
+        inventory: Files or folders with selectors, as `SelectorSet.from_inventory` takes them, or a `SelectorSet`.
+        messages: A mapping of names to messages.
 
-    Returns: all keys, in their order, with the names in theirs; a key that gets nothing has an empty list.
+    Returns: a dict with all keys, in their order. Each has a list of the names of its messages, which may be empty.
 
-    Raises: as `SelectorSet.from_inventory`, and `SelectorSet.match`.
+    Raises: the errors of `SelectorSet.from_inventory` and `SelectorSet.match`.
     """
     if not isinstance(messages, Mapping):
         raise ArgumentError(f"messages are {shortened(messages)}: expected a mapping of names to messages")

@@ -130,6 +130,24 @@ def test_an_account_may_be_looked_at_meanwhile() -> None:
     assert in_order(often.account) == in_order(once.account)
 
 
+TYPED = [
+    b'{"a": {"int32": 5}, "b": {"string": "x"}, "c": {"null": null}, "d": {"bytes": "00ff"}, "e": { "boolean" : true}}',
+    b'{"a": {"int8": 300}, "b": {"float64": "NaN"}, "c": {"float32": 1e99}, "d": {"bytes": "0"}, "e": {"int8": "x"}}',
+    b'{"a": {}, "b": [], "c": {"x": 1}, "d": [{"int32": 5}], "e": {"int32": 5, "int64": 6}, "f": {"int32": [1]}}',
+    b'{"a": {"x": 1, "int32": 5}, "b": {"int32": 5, "int32": 6}, "c": {"\\u0069nt32": 5}, "d": {"string": "\\ud800"}}',
+    b'{"a": {"int64": 9223372036854775808}, "b": {"int64": -0}, "c": {"string": "\\u00e9\xc3\xa9"}, "d": {"bytes": 5}}',
+    b'{"a": {"int32": 5}, "b": {"body": {"deep": [[[{"x": "y"}]]]}}, "c": 5, "d": {"float64": 18446744073709551616}}',
+]
+
+
+@pytest.mark.parametrize("line", TYPED)
+def test_names_of_typed_values_are_read_compiled(line: bytes) -> None:
+    """The compiled reader of names lists values that name their types, and passes over objects that are no property."""
+    rows = formats.FORMATS["json"].inspect(line, {}).rows
+
+    assert formats._json.property_names(line) == tuple(row.name for row in rows if row.value is not None)
+
+
 def test_names_are_those_of_inspect() -> None:
     """Invariant: the compiled reader of names lists what `inspect` lists, or leaves the line to it."""
     rng = random.Random("names")

@@ -143,13 +143,13 @@ def test_invert(run, tmp_path):
 
 
 def test_limit(run, tmp_path):
-    """--limit stops after so many messages, across files, and does not read on."""
+    """--max-matches stops after so many matches, across files, and does not read on."""
     first, second = written(tmp_path / "a", RED, BLUE, BLUE), written(tmp_path / "b", BLUE, BLUE)
-    status, out, err = run("match", "--limit", 3, "color = 'blue'", first, second, tmp_path / "absent")
+    status, out, err = run("match", "--max-matches", 3, "color = 'blue'", first, second, tmp_path / "absent")
     assert (status, out) == (0, BLUE * 3)
     assert err.startswith("4 messages, 3 selected")
-    assert err.endswith("(stopped by --limit)\n")
-    assert run("match", "--limit", 1, "--count", "color = 'blue'", first)[:2] == (0, b"1\n")
+    assert err.endswith("(stopped by --max-matches)\n")
+    assert run("match", "--max-matches", 1, "--count", "color = 'blue'", first)[:2] == (0, b"1\n")
 
 
 @pytest.mark.parametrize("count", [2**63 - 1, 2**63, 10**30])
@@ -192,7 +192,7 @@ def test_unknown_dialect(run):
 @pytest.mark.parametrize("limit", ["0", "-1", "many"])
 def test_bad_limit(run, limit):
     """A limit is a whole number from 1."""
-    status, _, err = run("match", f"--limit={limit}", "a = 1", "-")
+    status, _, err = run("match", f"--max-matches={limit}", "a = 1", "-")
     assert status == 2
     assert f"{limit!r} is not a count" in err
 
@@ -292,7 +292,7 @@ def test_reports_end_after_ten(run, tmp_path):
         *(f"mqsel: {first}:{number}" for number in range(1, 9)),
         *(f"mqsel: {second}:{number}" for number in range(1, 3)),
     ]
-    assert lines[10] == "mqsel: … and 6 more"
+    assert lines[10] == "mqsel: … and 6 more: mqsel inspect reports all"
     assert "16 skipped" in lines[11]
 
 
@@ -495,7 +495,7 @@ def test_check_trouble(run, tmp_path):
     )
     missing = tmp_path / "no"
     said = f"mqsel: {missing}:1:1: the file cannot be read: No such file or directory\n"
-    assert run("check", "--file", missing) == (2, b"", f"{said}mqsel: 0 selectors, 0 invalid\n")
+    assert run("check", "--file", missing) == (2, b"", f"{said}mqsel: 0 selectors, 0 invalid, 1 place not read\n")
 
 
 # ---- explain -----------------------------------------------------------------------------------------------------
@@ -679,7 +679,7 @@ def test_what_was_skipped_is_summed_up(run, tmp_path):
         err = run("match", "color = 'blue'", *files)[2]
         assert f"\nskipped in part: {count} messages, the first {what}" in err
         assert err.endswith(named if files == [whole] else lost)
-    assert run("match", "--limit", 1, RAW, whole)[2].endswith(" s (stopped by --limit)\n")
+    assert run("match", "--max-matches", 1, RAW, whole)[2].endswith(" s (stopped by --max-matches)\n")
     assert "skipped in part: 1 message, the first" in run("match", RAW, written(tmp_path / "one", SKIPPED[1]))[2]
 
 
@@ -889,8 +889,7 @@ def test_inspect_trouble(run, tmp_path):
     status, out, err = run("inspect", file)
     assert status == 1
     assert out.startswith(f"{file}:13\n".encode())
-    assert len(err.splitlines()) == 11
-    assert err.endswith("mqsel: … and 2 more\n")
+    assert [line.split(":")[2] for line in err.splitlines()] == [str(number) for number in range(1, 13)]
     assert run("inspect", tmp_path / "absent", file)[0] == 2
     assert run("inspect", written(tmp_path / "b"))[::2] == (0, "mqsel: no messages\n")
     assert run("inspect", "--format", "mq", written(tmp_path / "c", b"MD  "))[0] == 2
@@ -907,7 +906,7 @@ def test_help(run, arguments):
     status, out, err = run(*arguments)
     text = out.decode()
     assert (status, err) == (0, "")
-    assert "exit code: 0" in text or "COMMAND" in text
+    assert "exit code:\n  0  " in text or "COMMAND" in text
     assert max(map(len, text.splitlines())) <= 120
 
 
@@ -925,7 +924,7 @@ def test_usage(run, arguments):
     status, out, err = run(*arguments)
     assert (status, out) == (2, b"")
     assert err.startswith("mqsel: " if arguments else "usage: mqsel")
-    assert err.endswith("\n  hint: mqsel match --help lists what it takes\n") == bool(arguments)
+    assert err.endswith("\n  hint: mqsel match --help lists its options\n") == bool(arguments)
 
 
 def test_stdin():
@@ -1010,8 +1009,7 @@ def test_files_behind_options(run, tmp_path):
 UNREADABLE = [
     (b"color,weight\nblue,5\n", [], "json: this looks like CSV\n  hint: python3 -c"),
     (b"<?xml version='1.0'?>\n<a/>\n", [], "json: this looks like XML\n  hint: of XML only exports"),
-    (b'{\n  "color": "blue"\n}\n', [], "json: this looks like JSON of several lines\n  hint: write each object on"),
-    (b"JMS_BODY_FIELD:JMSText = a\n", [], "json: this looks like an output of activemq browse\n  hint: write"),
+    (b"JMS_BODY_FIELD:JMSText = a\n", [], "json: this looks like an output of activemq browse\n  hint: jq"),
     (b"\x80\x01\x00\xff", [], "json: this looks like binary data\n  hint: for messages with their length in front"),
     *[
         (
@@ -1247,8 +1245,10 @@ def test_help_on_a_narrow_terminal(monkeypatch):
     for command in ("match", "why", "inspect", "check", "explain"):
         monkeypatch.setenv("COLUMNS", "60")
         out = process(command, "--help").stdout.decode()
-        assert max(len(line) for line in out.partition("examples:")[0].splitlines()) <= 60
-        assert command not in ("match", "why") or "brokers:\n  FILE may be" in out  # all lines of a group are indented
+        examples, _, rest = out.partition("\narguments:")
+        lines = [line for line in rest.splitlines() if not line.startswith("queues of brokers (")]
+        assert "examples:" in examples
+        assert [line for line in lines if len(line) > 60] == []
 
 
 @pytest.mark.parametrize("command", ["", "match", "format", "lint", "test"])
@@ -1261,14 +1261,14 @@ def test_paragraphs_of_help_are_filled(run, command):
 
 
 def test_every_format_stands_in_the_help(run):
-    """The help of match and inspect lists the rows of the table, and --format takes them."""
+    """`mqsel help formats` lists the rows of the table, and --format takes them."""
+    _, out, _ = run("help", "formats")
+    lines = out.decode().splitlines()
+    words = " ".join(out.decode().split())
+    for name in FORMATS:
+        assert sum(bool(re.match(rf"{name} {{2,}}", line)) for line in lines) == 1, name
+        assert words.count(f" {name} {FORMATS[name].holds}") == 1, name
     for command in ("match", "why", "explain", "inspect"):
-        _, out, _ = run(command, "--help")
-        lines = out.decode().splitlines()
-        words = " ".join(out.decode().split())
-        for name in FORMATS:
-            assert sum(line.startswith(f"{name} ") for line in lines) == 1, name
-            assert words.count(f" {name} {FORMATS[name].holds}") == 1, name
         refusal = run(command, "--format", "xml", "x", "y")[2].partition("choose from ")[2].partition(")")[0]
         assert re.findall(r"[\w-]+", refusal) == list(FORMATS)
 
@@ -1391,9 +1391,12 @@ def test_spark_reads_nothing(matched, tmp_path):
 
 
 def test_spark_limit(matched, tmp_path):
-    """On Spark --limit stops at the same line, and --errors raise at the same error."""
+    """On Spark --max-matches stops at the same line, and --errors raise at the same error."""
     file = written(tmp_path / "a.jsonl", BLUE * 50, RED * 50, BLUE * 50, b"x\n", BLUE)
-    for arguments in (("--limit", 60, "color = 'blue'", file), ("--errors=raise", "--count", "color = 'blue'", file)):
+    for arguments in (
+        ("--max-matches", 60, "color = 'blue'", file),
+        ("--errors=raise", "--count", "color = 'blue'", file),
+    ):
         same(process("match", *arguments), matched(*arguments))
 
 
@@ -1487,7 +1490,7 @@ def test_match_parquet(run, tmp_path):
     file = tmp_path / "a.parquet"
     write_table(pa.table({"color": ["blue", "red"], "at": pa.array([1, 2], pa.timestamp("us"))}), file)
     assert run("match", "color = 'blue'", file)[:2] == (0, b'{"color": "blue", "at": "1970-01-01 00:00:00.000001"}\n')
-    assert run("match", "--count", "--limit", "1", "", file)[:2] == (0, b"1\n")
+    assert run("match", "--count", "--max-matches", "1", "", file)[:2] == (0, b"1\n")
     status, _, err = run("match", "at = 1", file)
     assert status == 2
     assert err.startswith(f"mqsel: {file}: column 'at' has the Arrow type timestamp")

@@ -122,7 +122,7 @@ def test_parquet(selectors: str, tmp_path: Path, capfdbinary: Any) -> None:
     table = pa.table({name: [row.get(name) for row in ROWS] for name in ("color", "weight")})
     pq.write_table(table, tmp_path / "JMSPriority=7" / "a.parquet", row_group_size=30)
     pq.write_table(table, tmp_path / "b.parquet", row_group_size=30)
-    assert main(["route", selectors, str(tmp_path / "b.parquet"), "--limit", "40"]) == 0
+    assert main(["route", selectors, str(tmp_path / "b.parquet"), "--max-matches", "40"]) == 0
     found = [json.loads(line) for line in capfdbinary.readouterr()[0].splitlines()]
     matchers = {key: mqsel.compile(text) for key, text in SELECTORS.items()}
     wanted = [[key for key, one in matchers.items() if one.matches(row)] for row in ROWS]
@@ -229,7 +229,7 @@ def test_on_spark(selectors: str, tmp_path: Path, capfdbinary: Any, on_spark: li
     def said(status: int, out: bytes, err: bytes) -> tuple[int, bytes, list[bytes]]:
         return status, out, [line.partition(b" skipped")[0] for line in err.splitlines()]
 
-    for more in (["--count"], ["--limit", "7"], []):
+    for more in (["--count"], ["--max-matches", "7"], []):
         words = ["route", *more, selectors, str(tmp_path / "a"), str(tmp_path / "b")]
         here = said(main(words), *capfdbinary.readouterr())
         assert said(main([*words, *on_spark]), *capfdbinary.readouterr()) == here

@@ -52,7 +52,7 @@ def test_fish(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         return _answer("fish", "-c", f". {script}; complete -C '{line}'").splitlines()
 
     assert [line.partition("\t")[0] for line in completed("mqsel ")] == sorted(_COMMANDS)
-    assert completed("mqsel match --cou") == ["--count\tprint the number of selected messages"]
+    assert completed("mqsel match --cou") == ["--count\tprint only the number of matches"]
     assert {line.partition("\t")[0] for line in completed("mqsel match --dialect ")} == set(PRESETS)
 
 

@@ -8,11 +8,11 @@ import shlex
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, is_shown
 
 import mqsel
 from mqsel.formats.jsonl import in_json, message_from_json
-from mqsel.language.dialects import PRODUCTS
+from mqsel.language.dialect import PRESETS
 from mqsel.values import Float32, Int8, Int16, Int32
 
 
@@ -88,14 +88,14 @@ def test_json(run):
 def test_one_selector_and_two_dialects(run):
     """The message, what each makes of it, and the choice that parts them with its document."""
     text = "weight + 1 > 2500 OR color = 'blue'"
+    presets = ", ".join(name for name, dialect in PRESETS.items() if dialect.null_arithmetic == "unknown")
     assert run("diff", "--dialect", "IBM_MQ", "--dialect", "JMS", text) == (
         1,
         (
             'they differ on {"color": "blue"}\n  IBM_MQ  FALSE\n  JMS     TRUE\nbecause of null_arithmetic\n'
             "  IBM_MQ  selector: arithmetic on NULL is ERR [IBM_MQ, IBM_JMS (IBM MQ 9.4, Message selector syntax and "
             "IBM MQ 9.4, Message selectors in JMS, Arithmetic operators)]\n"
-            "  JMS     unknown: arithmetic on NULL is NULL [IBM_JAVA_CLIENT, TIBCO_EMS, JMS, "
-            f"{', '.join(PRODUCTS)} (SQL-92)]\n"
+            f"  JMS     unknown: arithmetic on NULL is NULL [{presets} (SQL-92)]\n"
         ),
         "",
     )
@@ -247,7 +247,7 @@ def test_the_manual(run, monkeypatch):
     shown = re.findall(r"^\$ mqsel ((?:diff|audit|lint --given) .*)\n((?:(?!\$|```).*\n)*)", manual, re.MULTILINE)
     assert len(shown) == 7
     for command, out in shown:
-        assert run(*shlex.split(command))[1] == out, command
+        assert is_shown(out, run(*shlex.split(command))[1]), command
 
 
 def test_a_path_that_cannot_be_read_removes_no_key(run, tmp_path):

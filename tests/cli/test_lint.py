@@ -164,12 +164,14 @@ def test_check_prints_findings(run: Run) -> None:
     assert "\nnote      the test is not TRUE where size is missing: size <> 3" in out
 
 
-def test_help_lists_the_rules(run: Run) -> None:
-    """Each rule stands in the help of lint."""
-    status, out, _ = run("lint", "--help")
+def test_help_says_where_the_rules_are(run: Run) -> None:
+    """The help of lint names the option that lists each rule."""
+    _, text, _ = run("lint", "--help")
+    status, out, _ = run("lint", "--list-rules")
 
     assert status == 0
-    assert [rule.code for rule in RULES if f"\n{rule.code} " not in out] == []
+    assert "--list-rules lists them" in " ".join(text.split())
+    assert [rule.code for rule in RULES if f"\n{rule.code} " not in f"\n{out}"] == []
 
 
 # ---- files of selectors ----------------------------------------------------------------------------------------------

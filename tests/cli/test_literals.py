@@ -16,6 +16,8 @@ SPACES = sorted({*WHITE_SPACE, *"\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029\u00a
 TEXTS = [f"'MQ  {space}{space} x {space}'" for space in SPACES]
 SHOWN = [visible(text) for text in TEXTS]
 SELECTOR = "f\n IN\t (" + ", ".join(TEXTS) + ")"
+# What a terminal shows as it is: `format` prints no selector with another character, as a program may read it.
+EXACT = [text for text in TEXTS if visible(text.replace("\t", " ")) == text.replace("\t", " ")]
 
 
 def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -27,7 +29,7 @@ def _run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     "command",
     [
         ["check", "-e", SELECTOR, "-e", SELECTOR],
-        ["format", "-e", SELECTOR],
+        ["format", "-e", "f IN (" + ", ".join(EXACT) + ")"],
         ["explain", SELECTOR, '{"f": "x"}'],
         ["explain", "--program", SELECTOR, '{"f": "x"}'],
         ["migrate", "--from", "JMS", "--to", "ARTEMIS", "-e", f"{SELECTOR} AND JMSPriority > 4"],
@@ -48,7 +50,7 @@ def test_white_space_in_literals(
     Path("twice").write_text(json.dumps({"one": SELECTOR, "two": SELECTOR}))
     Path("none").write_text(json.dumps({"three": "a = 1"}))
     out = _run(capsys, *command)
-    texts = TEXTS if command[0] == "format" else SHOWN
+    texts = EXACT if command[0] == "format" else SHOWN
 
     assert [text for text in texts if text not in out] == []
 

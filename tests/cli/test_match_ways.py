@@ -23,13 +23,13 @@ def file(tmp_path: Path) -> str:
 
 
 def test_places(file: str, run: Run) -> None:
-    """The line that stands behind FILE:N: is line N of the file, also with -v, --limit and several files."""
+    """The line that stands behind FILE:N: is line N of the file, also with -v, --max-matches and several files."""
     lines = LINES.splitlines()
     code, out, _ = run("match", "-n", SELECTOR, file, file)
     assert code == 0
     assert out == "".join(f"{file}:{number}:{lines[number - 1]}\n" for number in (3, 5)) * 2
     assert run("match", "-nv", SELECTOR, file)[1] == "".join(f"{file}:{n}:{lines[n - 1]}\n" for n in (1, 4))
-    assert run("match", "-n", "--limit", "1", SELECTOR, file)[1] == f"{file}:3:{lines[2]}\n"
+    assert run("match", "-n", "--max-matches", "1", SELECTOR, file)[1] == f"{file}:3:{lines[2]}\n"
 
 
 def test_places_in_parts(tmp_path: Path, run: Run) -> None:
@@ -47,7 +47,7 @@ def test_places_in_parts(tmp_path: Path, run: Run) -> None:
 def test_places_of_other_formats(tmp_path: Path, run: Run) -> None:
     """Of a queue's messages the place alone is printed: the byte. Rows of Parquet are numbered from 1."""
     dump = str(ROOT / "bench" / "data" / "dump.qload")
-    _, out, _ = run("match", "-n", "--limit", "2", "JMSPriority >= 0 OR JMSPriority IS NULL", dump)
+    _, out, _ = run("match", "-n", "--max-matches", "2", "JMSPriority >= 0 OR JMSPriority IS NULL", dump)
     assert len(out.splitlines()) == 2
     assert all(line.rpartition(":")[2].isdecimal() for line in out.splitlines())
 

@@ -201,7 +201,7 @@ def test_what_is_no_file_of_selectors(run: Run, content: bytes, what: str, pack:
     for command in ("check", "lint", "format"):
         status, out, err = run(command, "--file", "file")
         assert (status, out, err[: len(said)]) == (2, "", said), command
-    assert run("audit", "file") == (2, "", said + "0 selectors\n")
+    assert run("audit", "file") == (2, "", said + "0 selectors, 1 not read\n")
     assert run("route", "file", "messages") == (2, "", said + "mqsel: no selector is left\n")
 
 
@@ -214,7 +214,7 @@ def test_saved_sets_are_no_text(run: Run) -> None:
     assert (status, out, err[: len(said)]) == (2, "", said)
     assert json.loads(json.dumps(dict(SelectorSet.open("set")))) == {"a": "x > 5"}
     Path("empty").touch()
-    assert run("route", "empty", "messages")[2].startswith("mqsel: no selector was found: mqsel selectors --help")
+    assert run("route", "empty", "messages")[2].startswith("mqsel: no selector was found: mqsel help paths")
 
 
 @pytest.mark.parametrize(("content", "places"), [(KEYED, "1:3 2:3"), (ARRAY, "1:3 1:21"), (OBJECT, "1:8 1:31")])

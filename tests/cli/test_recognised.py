@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 from conftest import Run
+from sharing import filtered
 
 from mqsel import files
 from mqsel.errors import FileError
 from mqsel.files.parts import kind_of
-from mqsel.files.run import tasks
 from mqsel.formats.records import SCHEMAS
 
 RECORDS: dict[str, dict[str, Any]] = {
@@ -75,8 +75,8 @@ def test_every_command_reads_every_record(run: Run, tmp_path: Path, kind: str) -
     ):
         status, out, err = run(*arguments)
         assert (status, "color" in out) == (0, True), arguments
-        assert err.count(f": read as {kind}, lines of JSON: {SCHEMAS[kind].title}") == 1, arguments
-        assert ("types are lost, see --type" in err) is not SCHEMAS[kind].has_types
+        assert err.count(f": read as {kind}, JSON lines: {SCHEMAS[kind].title}") == 1, arguments
+        assert ("every value is text, see --type" in err) is not SCHEMAS[kind].has_types
     assert run("match", "color = 'blue'", "--format", kind, str(path))[2].startswith("3 messages, 3 selected")
 
 
@@ -89,12 +89,11 @@ def test_filter_reads_every_record(tmp_path: Path, kind: str) -> None:
     assert kind_of(str(path)) == kind
 
 
-def test_filter_in_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filter_in_processes(tmp_path: Path) -> None:
     """The parts of a file are all read as what its beginning says."""
-    monkeypatch.setattr(tasks, "SIZE", 1 << 10)
     path = tmp_path / "records"
     path.write_bytes(lines(RECORDS["connect"], 100))
-    found = files.filter(path, "color = 'blue'", jobs=2)
+    found = filtered(path, "color = 'blue'", 1 << 10, jobs=2)
     assert (len(list(found)), found.seen) == (100, 100)
 
 

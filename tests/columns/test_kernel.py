@@ -45,7 +45,8 @@ def test_random_batches(name: str, reading: dict[str, str]) -> None:
     dialect = strategies.DIALECTS[name].replace(**reading)
     taken = sum(batches.run_case(rng, name, dialect, 4) for _ in range(BATCHES))
 
-    assert taken > 0 or dialect.text_numbers == "compared"
+    # Of one batch, the smoke, the machine may take none.
+    assert taken > 0 or BATCHES < 3 or dialect.text_numbers == "compared"
 
 
 def form_of(rng: random.Random, kind: str, value: Any) -> str:

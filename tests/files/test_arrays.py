@@ -132,7 +132,7 @@ def test_objects_in_pieces(size: int) -> None:
 def test_lines_stay_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A first line that was cut off, in front of lines of JSON, is that line alone."""
     file = tmp_path / "a"
-    for first in ('{"a": 1, "b', '{"a": 1,', '{"a": {', '{"a": 1}', "{}", "{"):
+    for first in ('{"a": 1, "b', '{"a": 1,', '{"a": {', '{"a": 1}', "{}", "{", '{"a": ', '{"a": ['):
         file.write_text(f'{first}\n{{"n": 1}}\n{{"n": 2}}\n')
         cli.main(["match", "n > 0", str(file)])
         assert capsys.readouterr().out == '{"n": 1}\n{"n": 2}\n', first

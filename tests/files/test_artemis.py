@@ -379,7 +379,7 @@ def test_a_queue_gets_messages_of_its_address(tmp_path: Path, run: Run) -> None:
         },
     )  # fmt: skip
     assert sum(blue[:60]) > 0 and "'empty': what it selects is of other addresses" in err
-    first = json.loads(run("route", "--limit", "1", str(file))[1])
+    first = json.loads(run("route", "--max-matches", "1", str(file))[1])
     assert "all" in first["subscribers"] and "other" not in first["subscribers"]
 
 

@@ -26,8 +26,8 @@ from mqsel.files import framings
 from mqsel.files.framings import FORMATS, length_prefixed, pieces
 from mqsel.files.parts import Named
 from mqsel.files.qload import qload_text
-from mqsel.files.run import sifted, tasks
-from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Tally, in_files, in_json_words, said
+from mqsel.files.run import sifted
+from mqsel.files.run.work import REPORTED, Ask, Broken, Complaint, Sharing, Tally, in_files, in_json_words, said
 from mqsel.formats import mq, records
 from mqsel.formats.jsonl import message_from_json, object_from_json
 from mqsel.names import look_up
@@ -134,9 +134,9 @@ def _by_line(content: bytes, kind: str, types: dict[str, str]) -> Heard:
     return heard
 
 
-def _as_run(path: Path, kind: str, types: dict[str, str], jobs: int = 1) -> Heard:
+def _as_run(path: Path, kind: str, types: dict[str, str], jobs: int = 1, part_size: int = 500) -> Heard:
     heard = Heard()
-    ask = Ask(False, False, False, None, kind, tuple(types.items()))
+    ask = Ask(False, False, False, None, kind, tuple(types.items()), sharing=Sharing(part_size))
     for *_, record in in_files(sifted(MATCHER, lambda: ask, [Named(str(path), (), None)], kind, jobs)):
         if isinstance(record, bytes):
             heard.given += record
@@ -149,7 +149,7 @@ def _as_run(path: Path, kind: str, types: dict[str, str], jobs: int = 1) -> Hear
     return heard
 
 
-@pytest.mark.sample(40)
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("kind", LINES)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_one_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, fault: str) -> None:
@@ -167,9 +167,9 @@ def test_one_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, f
         assert _as_run(file, kind, types).answers() == _by_line(content, kind, types).answers()
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", LINES)
-def test_all_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_all_faults(tmp_path: Path, kind: str) -> None:
     """Invariant: nor do several processes, each with parts of the file, lose or move a line, whatever is wrong."""
     rng = random.Random(kind)
     types = {} if kind == "json" or formats.records.SCHEMAS[kind].has_types else {"weight": "int32"}
@@ -177,12 +177,12 @@ def test_all_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) 
     for size in (1, 1000, 100_000):
         content = _some_content(kind, [*FAULTS], rng)
         file.write_bytes(content)
-        monkeypatch.setattr(tasks, "SIZE", max(size, len(content) // 30))
+        part_size = max(size, len(content) // 30)
 
-        assert _as_run(file, kind, types, 2).answers() == _by_line(content, kind, types).answers()
+        assert _as_run(file, kind, types, 2, part_size).answers() == _by_line(content, kind, types).answers()
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", LINES)
 def test_a_file_that_was_cut(tmp_path: Path, kind: str) -> None:
     """Invariant: what a packed file gives before it ends too early are its first lines, each with its own answer."""
@@ -279,7 +279,7 @@ def test_messages(tmp_path: Path, kind: str) -> None:
         assert _without_path(_as_run(file, kind, {})) == _without_path(_by_message(content, kind))
 
 
-def test_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows(tmp_path: Path) -> None:
     """Invariant: rows of Parquet, by one process or two, give what each row gives as a dict."""
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
@@ -294,7 +294,6 @@ def test_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for row in rows:
         heard.tally.messages += 1
         heard.judge(json.dumps(row).encode() + b"\n", row)
-    monkeypatch.setattr(tasks, "SIZE", 500)
     for count in (1, 2):
         assert _as_run(tmp_path / "a", "parquet", {}, count).answers() == heard.answers()
     assert 0 < heard.tally.selected < 500

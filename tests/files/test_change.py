@@ -12,7 +12,7 @@ from conftest import ROOT
 import mqsel
 from mqsel.files.parts import listed_files
 from mqsel.files.run import sifted
-from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, everything, in_files, is_counts
+from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, Sharing, everything, in_files, is_counts
 
 OLD = {"a": "color = 'red' AND weight > 100", "b": "weight < 50", "gone": "weight > 400"}
 NEW = {"a": "color = 'red' AND weight > 110 OR weight = 7", "b": "weight < 50", "new": "color = 'blue'"}
@@ -23,7 +23,8 @@ def _changes(old, new, paths, jobs=1):
     selects = Changed(mqsel.SelectorSet(old), mqsel.SelectorSet(new))
     counts: Counter = Counter()
     examples, messages = [], 0
-    run = sifted(selects, Ask, listed_files([*map(str, paths)]), None, jobs, None, Diff)
+    ask = Ask(sharing=Sharing(part_size=8192))
+    run = sifted(selects, lambda: ask, listed_files([*map(str, paths)]), None, jobs, None, Diff)
     for _, name, _, record in in_files(run):
         if isinstance(record, ChangedMessage):
             examples.append((name, record))
@@ -56,9 +57,8 @@ def lines(tmp_path):
 
 @pytest.mark.parametrize("keys", [("a",), ("a", "b", "gone", "new")])
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_counts_are_those_of_two_matches(lines, keys, jobs, monkeypatch):
+def test_counts_are_those_of_two_matches(lines, keys, jobs):
     """Gained and lost equal what matching with both selectors says, and each example is at its line."""
-    monkeypatch.setattr("mqsel.files.run.tasks.SIZE", 8192)
     path, messages = lines
     old, new = ({key: text for key, text in many.items() if key in keys} for many in (OLD, NEW))
     counts, examples, seen = _changes(old, new, [path], jobs)

@@ -22,6 +22,7 @@ import amqp
 import pytest
 from conftest import VECTORS_ROOT, json_lines
 from printer import BANNER, TRAILER, amqsbcg_text, mqmd
+from sharing import filtered
 from splitters import sifted
 
 import mqsel
@@ -29,8 +30,7 @@ from mqsel import cli, files
 from mqsel.errors import FileError, MqselError
 from mqsel.files.framings import FORMATS, length_prefixed
 from mqsel.files.qload import qload_text
-from mqsel.files.run import tasks
-from mqsel.files.run.work import Ask
+from mqsel.files.run.work import Ask, Sharing
 from mqsel.formats import mq, records
 from mqsel.formats.jsonl import message_from_json, object_from_json
 
@@ -143,22 +143,21 @@ def _pipe(path: Path, content: bytes, size: int) -> Iterator[Path]:
 
 def _checked(path: Path, kind: str | None, jobs: int, expected: list[bytes]) -> None:
     """Compare the items of a file, and the counts."""
-    found = files.filter(path, SELECTOR, format=kind, errors="skip", jobs=jobs)
+    found = filtered(path, SELECTOR, 500, kind=kind, jobs=jobs)
 
     assert list(found) == expected
     assert found.selected == len(expected)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CONTENTS)
-def test_items(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: Any) -> None:
+def test_items(name: str, tmp_path: Path, capsysbinary: Any) -> None:
     """Invariant: items are the messages, as one at a time gives them, and together what `mqsel match` prints.
 
     From a file, a packed one, a pipe in pieces of every size; read by one process and by two, in parts.
     """
     kind, make = CONTENTS[name]
     content = make()
-    monkeypatch.setattr(tasks, "SIZE", 500)
     plain, packed, other = tmp_path / "a", tmp_path / "b", tmp_path / "c"
     plain.write_bytes(content)
     packed.write_bytes(gzip.compress(content))
@@ -171,8 +170,9 @@ def test_items(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
             assert expected
             _checked(path, known, jobs, expected)
         several = [*_expected(kind, content, str(plain)), *_expected(kind, content, str(other))]
-        assert list(files.filter([plain, other], SELECTOR, format=known, errors="skip", jobs=jobs)) == several
-        cli.main(["match", "-j", str(jobs), *(["--format", known] if known else []), SELECTOR, str(plain), str(other)])
+        assert list(filtered([plain, other], SELECTOR, 500, kind=known, jobs=jobs)) == several
+        options = ["-j", str(jobs), *(["--format", known] if known else [])]
+        cli.main(["match", *options, SELECTOR, str(plain), str(other)], Sharing(part_size=500))
         assert b"".join(several) == capsysbinary.readouterr().out
     for size in (1, 7, 300, len(content)):
         if size == 1 and len(content) > 20_000:

@@ -20,15 +20,18 @@ from typing import Any
 import pytest
 from conftest import process
 from printer import amqsbcg_text
+from sharing import filtered
 
 import mqsel
 from mqsel import cli
+from mqsel.cli.run import _jobs
 from mqsel.errors import ArgumentError, FileError, MqselError
 from mqsel.files.framings import length_prefixed
 from mqsel.files.parts import Named
 from mqsel.files.qload import qload_text
-from mqsel.files.run import tasks, workers
-from mqsel.files.run.work import Ask, Match
+from mqsel.files.run import cores, workers
+from mqsel.files.run.tasks import Begun, JobRun, Task, cut, placed
+from mqsel.files.run.work import Ask, Broken, Match, Sharing
 from mqsel.formats import mq
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="no such signals on Windows")
@@ -36,23 +39,20 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no
 
 Run = Callable[..., tuple[int, bytes, str]]
 
+SMALL = Sharing(part_size=2000)
+ALWAYS_QUIET = SMALL._replace(quiet=-(10**18))  # lines of a file are read twice, even if it has just been written
+
 
 @pytest.fixture
 def run(capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
     """Run a command, by default `mqsel match`, here; give the exit code, stdout, and stderr without the seconds."""
 
-    def call(*arguments: object, command: str = "match") -> tuple[int, bytes, str]:
-        status = cli.main([command, *map(str, arguments)])
+    def call(*arguments: object, command: str = "match", sharing: Sharing = SMALL) -> tuple[int, bytes, str]:
+        status = cli.main([command, *map(str, arguments)], sharing)
         out, err = capsysbinary.readouterr()
         return status, out, re.sub(r", [\d.]+ s", "", err.decode())
 
     return call
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts of 2,000 bytes."""
-    monkeypatch.setattr(tasks, "SIZE", 2000)
 
 
 def _lines(count: int) -> list[bytes]:
@@ -92,7 +92,6 @@ def files(tmp_path: Path) -> list[Path]:
 @pytest.mark.sample(2, rest="process")
 @pytest.mark.parametrize("count", [2, 5])
 @pytest.mark.parametrize("options", [[], ["--count"], ["--invert", "--errors", "raise"]], ids=" ".join)
-@pytest.mark.usefixtures("small")
 def test_as_one_process(run: Run, files: list[Path], options: list[str], count: int) -> None:
     """Invariant: lines, complaints with their places, counts and exit code are those of one process."""
     arguments = [*options, "color = 'blue' AND n <> 100", *files]
@@ -100,26 +99,10 @@ def test_as_one_process(run: Run, files: list[Path], options: list[str], count: 
     assert run("-j", count, *arguments) == run("-j", 1, *arguments)
 
 
-@pytest.fixture
-def read_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Parts of 2,000 bytes of files that count as quiet; a list of where blocks begin that are read a second time."""
-    places: list[int] = []
-
-    def noted(block: bytearray, before: int, *more: Any) -> bytes:
-        places.append(before)
-        return gathered(block, before, *more)
-
-    gathered = workers.gathered
-    monkeypatch.setattr(tasks, "SIZE", 2000)
-    monkeypatch.setattr(workers, "_QUIET", -(10**18))
-    monkeypatch.setattr(workers, "gathered", noted)
-    return places
-
-
 @pytest.mark.sample(4, rest="process")
 @pytest.mark.parametrize("selector", ["n >= 0", "color = 'blue'", "n = 77"])
 @pytest.mark.parametrize("options", [[], ["--invert"], ["--errors", "raise"], ["--count"], ["-n"]], ids=" ".join)
-def test_lines_read_again(run: Run, tmp_path: Path, read_again: list[int], selector: str, options: list[str]) -> None:
+def test_lines_read_again(run: Run, tmp_path: Path, selector: str, options: list[str]) -> None:
     """Invariant: lines that this process reads where another found them are those that one process prints."""
     line = b'{"n": %d, "color": "%s", "of": "%s"}'
     texts = [line % (n, b"blue" if n % 7 else b"red", b"x" * (n % 90)) for n in range(600)]
@@ -134,72 +117,104 @@ def test_lines_read_again(run: Run, tmp_path: Path, read_again: list[int], selec
         files[-1].write_bytes(start + end.join(texts) + last)
     arguments = [*options, selector, *files]
 
-    assert run("-j", 3, *arguments) == run("-j", 1, *arguments)
-    if selector == "color = 'blue'":
-        assert bool(read_again) == (not {"--count", "-n"} & {*options})
+    assert run("-j", 3, *arguments, sharing=ALWAYS_QUIET) == run("-j", 1, *arguments)
 
 
-def test_a_file_that_was_removed_before_its_parts_were_given_away(
-    run: Run, tmp_path: Path, read_again: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Parts of what other processes may not find are read here, and nobody waits for another to read them."""
+def _crew(tasks: Iterator[Task], ask: Ask) -> workers._Crew:
+    """Return two processes that look for messages with the color blue."""
+    return workers._Crew(JobRun(mqsel.compile("color = 'blue'"), None, Match), lambda: ask, tasks, 2, None)
+
+
+def _parts(file: Path, ask: Ask) -> Iterator[Task]:
+    return cut([Task(0, Named(str(file), (), None))], None, ask.sharing.part_size)
+
+
+@pytest.mark.parametrize(
+    ("ask", "is_read"),
+    [
+        (Ask(sharing=ALWAYS_QUIET), True),
+        (Ask(sharing=ALWAYS_QUIET, invert=True), True),
+        (Ask(sharing=ALWAYS_QUIET, counting=True), False),
+        (Ask(sharing=ALWAYS_QUIET, apart=True), False),
+        (Ask(sharing=ALWAYS_QUIET, limit=5), False),
+        (Ask(sharing=SMALL), False),
+    ],
+    ids=["match", "invert", "count", "apart", "limit", "just written"],
+)
+def test_which_lines_are_read_again(tmp_path: Path, ask: Ask, is_read: bool) -> None:
+    """The process that prints reads the lines that another found, if their file is quiet."""
     file = tmp_path / "a"
-    file.write_bytes(b'{"color": "blue"}\n' * 600)
-    size_of = workers.size_of
-    monkeypatch.setattr(workers, "size_of", lambda name: None if len(read_again) > 1 else size_of(name))
+    line = b'{"color": "%s", "of": "' + b"x" * 100 + b'"}\n'
+    file.write_bytes((line % b"blue" + line % b"red") * 300)
+    with closing(_crew(_parts(file, ask), ask)) as crew:
+        for _ in crew.records():
+            pass
 
-    assert run("-j", 2, "color = 'blue'", file)[:2] == (0, file.read_bytes())
+        assert bool(crew._lines) == is_read
+
+
+@needs_proc
+def test_parts_of_a_file_that_other_processes_do_not_find(tmp_path: Path) -> None:
+    """Parts of what other processes may not find are read here, and nobody waits for another to read them."""
+    file, ask = tmp_path / "a", Ask(sharing=ALWAYS_QUIET)
+    file.write_bytes(b'{"color": "blue"}\n' * 600)
+    hidden = Named(f"/proc/self/root{file}", (), None)
+    tasks = (task if number < 2 else task._replace(file=hidden) for number, task in enumerate(_parts(file, ask)))
+    with closing(_crew(tasks, ask)) as crew:
+        records = [*crew.records()]
+
+    assert b"".join(record for *_, record in records if isinstance(record, bytes)) == file.read_bytes()
+    assert {name for _, name, *_ in records} == {str(file), hidden.path}
+
+
+def _change(file: Path, change: str, line: bytes) -> None:
+    if change == "other":
+        file.write_bytes(line % b"grey" * 300)
+    elif change == "longer":
+        file.write_bytes(line % b"blue" * 301)
+    elif change == "shorter":
+        file.write_bytes(line % b"blue" * 100)
+    else:
+        file.unlink()
 
 
 @pytest.mark.parametrize("change", ["other", "longer", "shorter", "removed"])
-def test_lines_of_a_file_that_changes(
-    run: Run, tmp_path: Path, read_again: list[int], monkeypatch: pytest.MonkeyPatch, change: str
-) -> None:
+def test_lines_of_a_file_that_changes(tmp_path: Path, change: str) -> None:
     """Invariant: whatever becomes of a file that is read twice, what is printed are lines that were selected."""
     file, line = tmp_path / "a", b'{"color": "%s", "of": "' + b"x" * 200 + b'"}\n'
     file.write_bytes(line % b"blue" * 300)
-    first_line = workers.first_line
+    ask, texts, broken = Ask(sharing=ALWAYS_QUIET), [], []
+    with closing(_crew(_parts(file, ask), ask)) as crew:
+        for *_, record in crew.records():
+            if isinstance(record, bytes):
+                texts.append(record)
+                if len(texts) == 10:
+                    _change(file, change, line)
+            elif isinstance(record, Broken):
+                broken.append(record.why)
+    printed = sum(map(len, texts)) // len(line % b"blue")
 
-    def late(*arguments: Any) -> int:
-        if len(read_again) == 10:
-            read_again.append(-1)
-            if change == "other":
-                file.write_bytes(line % b"grey" * 300)
-            elif change == "longer":
-                file.write_bytes(line % b"blue" * 301)
-            elif change == "shorter":
-                file.write_bytes(line % b"blue" * 100)
-            else:
-                file.unlink()
-        return first_line(*arguments)
-
-    monkeypatch.setattr(workers, "first_line", late)
-    status, out, err = run("-j", 2, "color = 'blue'", file)
-    printed = len(out) // len(line % b"blue")
-
-    assert out == line % b"blue" * printed
-    assert read_again.index(-1) == 10
+    assert b"".join(texts) == line % b"blue" * printed
     if change == "longer":
-        assert (status, printed) == (0, 301)
+        assert (printed, broken) == (301, [])
     elif change == "removed":
-        assert (status, "No such file" in err) == (2, True)
+        assert broken
+        assert all("No such file" in why for why in broken)
     else:
         assert printed < 300
 
 
-@pytest.mark.usefixtures("small")
-def test_limit_as_one_process(run: Run, files: list[Path]) -> None:
+@pytest.mark.sample(2, rest="process")
+@pytest.mark.parametrize("number", [1, 40, 41, 250, 599, 700, 10_000])
+def test_limit_as_one_process(run: Run, files: list[Path], number: int) -> None:
     """Invariant: a limit ends the run behind the same message, and what lies behind it is not counted."""
-    lines = [file for file in files if "jsonl" in file.name]
-    for number in (1, 40, 41, 250, 599, 700, 10_000):
-        arguments = ["--limit", number, "color = 'blue'", *lines]
+    arguments = ["--max-matches", number, "color = 'blue'", *[file for file in files if "jsonl" in file.name]]
 
-        assert run("-j", 3, *arguments) == run("-j", 1, *arguments)
+    assert run("-j", 3, *arguments) == run("-j", 1, *arguments)
 
 
 @pytest.mark.sample(1, rest="process")
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=" ".join)
-@pytest.mark.usefixtures("small")
 def test_why_as_one_process(run: Run, files: list[Path], options: list[str]) -> None:
     """Invariant: the report, complaints with their places, and the exit code are those of one process."""
     for these in (files, files[:1], files[3:4], files[-2:]):
@@ -218,9 +233,8 @@ def selectors(tmp_path: Path) -> Path:
 
 @pytest.mark.sample(1, rest="process")
 @pytest.mark.parametrize(
-    "options", [[], ["--count"], ["--errors", "skip", "--limit", "250"], ["--limit", "10000"]], ids=" ".join
+    "options", [[], ["--count"], ["--errors", "skip", "--max-matches", "250"], ["--max-matches", "10000"]], ids=" ".join
 )
-@pytest.mark.usefixtures("small")
 def test_route_as_one_process(run: Run, files: list[Path], selectors: Path, options: list[str]) -> None:
     """Invariant: keys, messages, complaints with their places, counts and exit code are those of one process."""
     arguments = [*options, selectors, *files]
@@ -228,7 +242,6 @@ def test_route_as_one_process(run: Run, files: list[Path], selectors: Path, opti
     assert run("-j", 3, *arguments, command="route") == run("-j", 1, *arguments, command="route")
 
 
-@pytest.mark.usefixtures("small")
 def test_route_raises_as_one_process(run: Run, files: list[Path], tmp_path: Path) -> None:
     """Invariant: the first broken message ends the run of several processes where it ends that of one."""
     good = tmp_path / "good"
@@ -240,7 +253,6 @@ def test_route_raises_as_one_process(run: Run, files: list[Path], tmp_path: Path
     assert (status, out.count(b"\n"), ":452: " in err, "stopped at the first error" in err) == (2, 300, True, True)
 
 
-@pytest.mark.usefixtures("small")
 def test_route_into_as_one_process(run: Run, files: list[Path], selectors: Path, tmp_path: Path) -> None:
     """Invariant: each key gets the same file."""
     found = []
@@ -277,27 +289,27 @@ def test_jobs_are_not_for_spark(run: Run, selectors: Path) -> None:
         )
 
 
-def test_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("size", "is_terminal", "is_counting", "is_shared"),
+    [(1 << 28, False, False, True), ((1 << 28) - 1, False, False, False), (1 << 28, True, False, False),
+     (1 << 28, True, True, True)],
+)  # fmt: skip
+def test_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, size: int, is_terminal: bool, is_counting: bool, is_shared: bool
+) -> None:
     """Several processes by default if the input is large and no terminal waits for its first line."""
-    from mqsel.cli import run
-
-    monkeypatch.setattr(run, "cores", lambda: 7)
-    monkeypatch.setattr(run, "_LARGE", 100)
     file = tmp_path / "a"
-    ask = Ask(False, False, False, None)
-    for size, is_terminal, counting, expected in (
-        (100, False, False, 7), (99, False, False, 1), (100, True, False, 1), (100, True, True, 7),
-    ):  # fmt: skip
-        file.write_bytes(b"x" * size)
-        monkeypatch.setattr(sys.stdout, "isatty", lambda is_terminal=is_terminal: is_terminal)
-        assert run._jobs([str(file), "-"], ask._replace(counting=counting)) == expected
+    with file.open("wb") as sparse:
+        sparse.truncate(size)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+
+    assert _jobs([str(file), "-"], Ask(counting=is_counting)) == (cores() if is_shared else 1)
 
 
 # ---- what goes wrong ---------------------------------------------------------------------------------------------
 
 
 @needs_signals
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("is_gone", [False, True])
 def test_a_killed_process(run: Run, files: list[Path], monkeypatch: pytest.MonkeyPatch, is_gone: bool) -> None:
     """A process that is killed ends the run with one error that names the part, behind what was found before it.
@@ -345,13 +357,13 @@ def test_no_process(run: Run, files: list[Path], monkeypatch: pytest.MonkeyPatch
 def test_a_thread_that_fails(files: list[Path]) -> None:
     """What nobody has thought of is raised where records are waited for, instead of waiting without end."""
 
-    def broken() -> Iterator[tasks.Task]:
-        yield tasks.Task(0, Named(str(files[2]), (), None))
+    def broken() -> Iterator[Task]:
+        yield Task(0, Named(str(files[2]), (), None))
         raise RuntimeError("unthought of")
 
     ask = Ask(False, False, False, None)
     with pytest.raises(RuntimeError, match="unthought of"):
-        list(workers.side_by_side(tasks.JobRun(mqsel.compile("n = 1"), None, Match), lambda: ask, broken(), 2, None))
+        list(workers.side_by_side(JobRun(mqsel.compile("n = 1"), None, Match), lambda: ask, broken(), 2, None))
 
 
 def _workers(parent: int) -> list[int]:
@@ -432,41 +444,32 @@ def test_killed(running: tuple[subprocess.Popen[bytes], list[int]]) -> None:
     assert _running(serving) == []
 
 
-def test_nobody_runs_far_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_runs_far_ahead(tmp_path: Path) -> None:
     """Invariant: what waits for those before it is bounded, however slowly it is taken."""
-    content = b'{"a": 1, "text": "' + b"x" * 1000 + b'"}\n'
+    content = b'{"color": "blue", "text": "' + b"x" * 1000 + b'"}\n'
     file = tmp_path / "a"
     file.write_bytes(content * 20_000)
-    monkeypatch.setattr(tasks, "SIZE", 1 << 20)
-    monkeypatch.setattr(workers, "_ROOM", 1 << 20)
-    crew = workers._Crew(
-        tasks.JobRun(mqsel.compile("a = 1"), None, Match),
-        lambda: Ask(False, False, False, None),
-        tasks.cut([tasks.Task(0, Named(str(file), (), None))], None),
-        2,
-        None,
-    )
-    held = total = 0
-    with closing(crew):
+    ask = Ask(sharing=Sharing(part_size=1 << 20, room=1 << 20))
+    waiting = total = 0
+    with closing(_crew(_parts(file, ask), ask)) as crew:
         for *_, record in crew.records():
             if isinstance(record, bytes):
                 total += len(record)
                 time.sleep(0.02)
-                held = max(held, crew._held)
+                waiting = max(waiting, crew._held)
 
     assert total == file.stat().st_size
-    assert 1 << 20 < held < 5 << 20  # of 20; a batch more for each process than there is room for
+    assert 1 << 20 < waiting < 5 << 20  # of 20; a batch more for each process than there is room for
 
 
 # ---- Python ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [1, 3])
-@pytest.mark.usefixtures("small")
 def test_filter(files: list[Path], count: int) -> None:
     """Selected messages come one at a time, untouched and in order, with counts and errors."""
     lines = files[0]
-    found = mqsel.files.filter(lines, "color = 'blue'", errors="skip", jobs=count)
+    found = filtered(lines, "color = 'blue'", 2000, jobs=count)
     expected = [line for line in lines.read_bytes().splitlines(keepends=True) if b"blue" in line]
 
     assert list(found) == expected
@@ -475,11 +478,10 @@ def test_filter(files: list[Path], count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.usefixtures("small")
 def test_filter_of_every_format(files: list[Path], count: int) -> None:
     """Written one after the other, what is selected of a file is the file again; troubles are listed."""
     for file in files:
-        found = mqsel.files.filter([file], "n >= 0", errors="skip", jobs=count)
+        found = filtered([file], "n >= 0", 2000, jobs=count)
         if file.suffix in (".qload", ".amqsbcg"):
             assert b"".join(found).rstrip() == file.read_bytes().rstrip()
         elif file.suffix == ".parquet":
@@ -522,23 +524,26 @@ def test_filter_that_is_left(files: list[Path]) -> None:
     assert found.seen < 50 * 900
 
 
-def test_errors_travel(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error that ends a run, such as that of a missing package, is given behind what came before it, and raised."""
-    ask, out = Ask(False, False, False, None), io.BytesIO()
-    task = tasks.Task(0, Named(str(files[0]), (), None))
-    done = tasks.done
+class _Failing(Match):
+    """A job that ends with an error behind its first record."""
 
-    def broken(*arguments: Any) -> Iterator[Any]:
-        yield from islice(done(*arguments), 2)
+    def messages(self, *arguments: Any) -> Iterator[Any]:
+        yield from islice(super().messages(*arguments), 1)
         raise MqselError("a file packed by lz4 needs lz4")
 
-    monkeypatch.setattr(workers, "done", broken)
-    workers._give(out, tasks.JobRun(mqsel.compile("color = 'blue'"), None, Match), ask, task)
+
+def test_errors_travel(files: list[Path]) -> None:
+    """An error that ends a run, such as that of a missing package, is given behind what came before it, and raised."""
+    out, task = io.BytesIO(), Task(0, Named(str(files[0]), (), None))
+    workers._give(out, JobRun(mqsel.compile("color = 'blue'"), None, _Failing), Ask(), task)
     records, is_whole = pickle.loads(out.getvalue())
-    placed = tasks.placed(task, records, print)
+    of_file = placed(task, records, print)
 
     assert is_whole
-    assert next(placed) == (0, str(files[0]), "json", tasks.Begun("json", files[0].read_bytes()[:8192]))
-    assert next(placed)[-1].startswith(b'{"n": 1, "color": "blue"}\n')
+    *place, begun = next(of_file)
+    assert place == [0, str(files[0]), "json"]
+    assert isinstance(begun, Begun)
+    assert files[0].read_bytes().startswith(begun.start)
+    assert next(of_file)[-1].startswith(b'{"n": 1, "color": "blue"}\n')
     with pytest.raises(MqselError, match="needs lz4"):
-        next(placed)
+        next(of_file)

@@ -16,8 +16,7 @@ from fuzz import fuzz_json
 from mqsel.errors import PropertyTypeError
 from mqsel.files.inspection import Inspect
 from mqsel.files.listing import Form
-from mqsel.files.run import tasks
-from mqsel.files.run.work import Ask, Complaint
+from mqsel.files.run.work import Ask, Complaint, Sharing
 from mqsel.formats.jsonl import inspect_json, plain
 
 DUMP = Path(__file__).parents[2] / "bench" / "data" / "dump.qload"
@@ -107,14 +106,13 @@ def _rows() -> bytes:
 
 
 @pytest.mark.parametrize("content", [_lines, DUMP.read_bytes, _rows], ids=["lines", "qload", "parquet"])
-def test_several_processes_print_what_one_prints(
-    run_binary: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: Callable[[], bytes]
-) -> None:
+def test_several_processes_print_what_one_prints(run_binary: Run, tmp_path: Path, content: Callable[[], bytes]) -> None:
     """With -j N output, complaints and the exit code are those of one process, with a limit, too."""
-    monkeypatch.setattr(tasks, "SIZE", 900)
     path = tmp_path / "messages"
     path.write_bytes(content())
     for more in ([], ["--json", "--limit", "5"]):
-        one, two = (run_binary("inspect", "-j", jobs, *more, path, path) for jobs in (1, 2))
+        one, two = (
+            run_binary("inspect", "-j", jobs, *more, path, path, sharing=Sharing(part_size=900)) for jobs in (1, 2)
+        )
         assert one == two
         assert one[1].endswith(b"\n")

@@ -116,6 +116,7 @@ def test_a_short_first_piece(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no list of descriptors")
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("code", ["utf-8", "utf-16"])
 def test_whatever_fails_no_file_stays_open(tmp_path: Path, code: str) -> None:
     """Whichever line an interrupt comes in, and where nobody reads on, without a collection of garbage."""

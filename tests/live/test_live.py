@@ -358,7 +358,7 @@ def test_match(broker: StandIn, capfdbinary: pytest.CaptureFixture[bytes], tmp_p
     code, out, _ = ran(capfdbinary, "match", "--json", "weight > 4", broker.url())
     assert code == 0 and f'{{"file": "{broker.url()}", "number": 5, "message": {{'.encode() in out
     assert (
-        ran(capfdbinary, "match", "--limit", "1", "weight > 2", broker.url())[1]
+        ran(capfdbinary, "match", "--max-matches", "1", "weight > 2", broker.url())[1]
         == (tmp_path / "saved").read_bytes()[: len(CARS[2]) + 4]
     )
 
@@ -423,8 +423,14 @@ def test_passwords_of_commands(
         (("match", "--follow", "a = 1", "amqp://h/q", "file"), "--follow is for queues of running brokers"),
         (("match", "--follow", "a = 1", "amqp://h/q", "amqp://h/r"), "--follow goes on with one queue"),
         (("why", "--ask-broker", "a = 1", "amqp://h/q", "file"), "--ask-broker is for queues of running brokers"),
-        (("match", "--ask-broker", "--limit", "1", "a = 1", "amqp://h/q"), "--limit, -l and -q leave some out"),
-        (("why", "--ask-broker", "--limit", "1", "a = 1", "amqp://h/q"), "--limit, -l and -q leave some out"),
+        (
+            ("match", "--ask-broker", "--max-matches", "1", "a = 1", "amqp://h/q"),
+            "--max-matches, --limit, -l and -q leave some out",
+        ),
+        (
+            ("why", "--ask-broker", "--limit", "1", "a = 1", "amqp://h/q"),
+            "--max-matches, --limit, -l and -q leave some out",
+        ),
         (("contract", "--limit", "1", "x.jsonl"), "--limit is for queues of running brokers: a file is named, too"),
         (("match", "--ask-broker", "--follow", "a = 1", "amqp://h/q"), "--follow has no end"),
         (("match", "-j", "2", "a = 1", "amqp://h/q"), "a queue is read by one process"),

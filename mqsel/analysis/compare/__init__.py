@@ -110,14 +110,14 @@ def taken(given: str | Machine, dialect: Dialect | str) -> Known:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """How what two selectors select is related.
+    """The result of `relation`.
 
     Attributes:
-        relation: one of `RELATIONS`.
-        both: a message that both select, as name -> value; None if there is none, or none was found.
-        a_alone: one that a selects, and b does not.
-        b_alone: likewise.
-        reason: why it is not decided; empty if it is.
+        relation: "equal", "disjoint", "a within b", "b within a", "overlapping" or "not decided".
+        both: A message that both select, as a mapping of names to values; None if there is none, or none was found.
+        a_alone: A message that only the first selects, or None.
+        b_alone: A message that only the second selects, or None.
+        reason: Why the relation is not decided; empty if it is.
     """
 
     relation: str
@@ -176,32 +176,39 @@ def search(
 
 
 def relation(a: str | Machine, b: str | Machine, *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Related:
-    """Report whether two selectors select the same messages, some of the same, or none.
+    """Report whether two selectors select the same messages, some common messages, or none.
 
-    Two selectors are equal if no message is selected by only one of them. For a message that neither selects, one may
-    be FALSE and the other UNKNOWN. Without a contract a message is any mapping of names to values: that a header always
-    has one type, or that two names are one header, is not taken into account.
+    Two selectors are equal if no message is selected by only one of them. If neither selects a message, it may be FALSE
+    for one and UNKNOWN for the other. Without *given*, a message is any mapping of names to values. So mqsel does not
+    assume that a header always has one type, or that two names are one header.
 
     Args:
-        a: a text, or a matcher.
-        b: likewise.
-        dialect: how to read a text; a matcher has a dialect of its own.
-        given: what messages are like: a selector that is TRUE of all, a mapping of names to types and domains, or a
-            `Contract`.
+        a: The first selector, a str or a `Matcher`.
+        b: The second selector, a str or a `Matcher`.
+        dialect: The `Dialect`, or its name, for selectors that are str. The default is IBM_MQ. A Matcher has its own.
+        given: What you know about the messages: a selector that is TRUE for every message, a mapping of names to types
+            and values, or a `Contract`. The default is None: nothing.
 
-    Returns: the relation, with a message for each part of it that was found; all of them have been run.
+    Returns: a `Related`, with an example message for each part that was found. Each example was run.
 
-    Raises: SelectorError, ArgumentError: as `compile` does.
+    Raises: SelectorError: if a selector is invalid. ArgumentError: if an argument has the wrong type.
     """
     return related(taken(a, dialect), taken(b, dialect), contract_of(given, dialect))
 
 
-def related(a: Known, b: Known, contract: Contract | None = None) -> Related:
-    """Relate two selectors that have been read."""
+def related(a: Known, b: Known, contract: Contract | None = None, budget: Budget | None = None) -> Related:
+    """Relate two selectors that have been read.
+
+    Args:
+        a: one selector.
+        b: the other one.
+        contract: what messages are like.
+        budget: of the question that this is a part of.
+    """
     spelled: dict[str, str] = {}
     a, b = a.spelled(spelled), b.spelled(spelled)
     first, second = a.machine.matches, b.machine.matches
-    budget = Budget()
+    budget = budget or Budget()
     # Messages that one of the two selects, and what they come to together.
     selected = [_selected(one.selector.text, one.selector.dialect) for one in (a, b)]
     budget.count(sum(steps for _, steps in selected))
@@ -243,13 +250,14 @@ _OF_HINT = 25_000
 
 @dataclass(frozen=True, slots=True)
 class Satisfiable:
-    """Whether any message is selected.
+    """The result of `satisfiable`. It is true if there is a message.
 
     Attributes:
-        message: one that is; None if none is, or none was found.
-        reason: why none is, or why that is not decided; empty if there is one.
-        is_decided: whether the answer is certain.
-        spans: where none is: the fewest parts of the selector that are not TRUE together, half-open, code points.
+        message: A message that is selected; None if there is none, or none was found.
+        reason: Why there is no message, or why that is not decided; empty if there is a message.
+        is_decided: Whether the answer is certain.
+        spans: If no message is selected: the fewest parts of the selector that can't be TRUE together, each a pair of
+            positions (start, end) in code points.
     """
 
     message: Message | None
@@ -265,13 +273,16 @@ class Satisfiable:
 
 
 def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Satisfiable:
-    """Return a message that a selector selects, or why there is none.
+    """Return a message that the selector selects, or the reason why there is none.
 
-    Args: as for `relation`.
+    Args:
+        a: The selector, a str or a `Matcher`.
+        dialect: The `Dialect`, or its name, if *a* is a str. The default is IBM_MQ.
+        given: What you know about the messages, as for `relation`. The default is None.
 
-    Returns: true if there is a message. False are both "none" and "not decided".
+    Returns: a `Satisfiable`, which is true if there is a message. It is false for "none" and for "not decided".
 
-    Raises: SelectorError, ArgumentError: as `compile` does.
+    Raises: SelectorError: if the selector is invalid. ArgumentError: if an argument has the wrong type.
     """
     one, contract = taken(a, dialect), contract_of(given, dialect)
     budget = Budget()
@@ -362,19 +373,18 @@ _OF_EACH_KIND = ("a", 1, True, 1.5, b"\x00")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference of one text in two dialects. True if they differ.
+    """The result of `difference`. It is true if the two dialects differ.
 
     Attributes:
-        message: one that they treat differently, with as few properties as was found, as name -> value; None where
-            they differ in what they refuse, and where they do not differ.
-        truths: of that message: TRUE, FALSE or UNKNOWN under the first dialect and the second, "undocumented" where the
-            documents of a product have no answer; None for a refused text.
-        errors: why each refuses the text; None if it does not.
-        readings: the choices that cause the difference: with only these changed, one agrees with the other.
-        is_proved: where they do not differ: whether that is certain.
-        tries: messages that were tried.
-        reason: why it is not certain: what a product has may not be modelled; of a message that none selects, why it is
-            not certain that no other is selected by one alone.
+        message: A message that they treat differently, as a mapping of names to values; None if they only differ in
+            whether they accept the selector, and if they don't differ.
+        truths: What the selector is for the message in each dialect: TRUE, FALSE or UNKNOWN; "undocumented" if the
+            product's documentation doesn't define it; None if the dialect rejects the selector.
+        errors: The error of each dialect that rejects the selector; None for the others.
+        readings: The choices that cause the difference. If only these change, one dialect agrees with the other.
+        is_proved: If they don't differ: whether that is certain.
+        tries: The number of messages that were tried.
+        reason: Why the result is not certain, for example because mqsel doesn't support a feature of the product.
     """
 
     message: Message | None = None
@@ -403,19 +413,21 @@ class Difference:
 
 
 def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str, *, given: Given = None) -> Difference:
-    """Return a message that two dialects treat differently, and what parts them, or that there is none.
+    """Return a message that two dialects treat differently, and the rules that cause it, or that there is none.
 
-    A message that one of them selects goes before one that is FALSE to one and UNKNOWN to the other, or undocumented.
-    FALSE is also what "the complete selector is false" comes to.
+    A message that only one dialect selects is preferred to a message that is FALSE for one and UNKNOWN or undocumented
+    for the other. If an error makes the complete selector false, the result counts as FALSE.
 
     Args:
-        text: the selector.
-        dialect_a: how to read it: a dialect, or the name of a preset.
-        dialect_b: how else.
-        given: what messages are like, as for `relation`; a selector is read in the first dialect.
+        text: The selector, a str.
+        dialect_a: The first `Dialect`, or its name.
+        dialect_b: The second `Dialect`, or its name.
+        given: What you know about the messages, as for `relation`. A selector is read in the first dialect.
 
-    Raises: ArgumentError: no text, or no dialect. A text that is invalid is a difference, or is none; one that a
-        product has and mqsel does not model is not decided.
+    Returns: a `Difference`. A selector that only one dialect accepts is a difference. If mqsel doesn't support a
+        feature of a product, the result is "not decided".
+
+    Raises: ArgumentError: if *text* is not a str, or a dialect doesn't exist.
     """
     dialects = as_dialect(dialect_a), as_dialect(dialect_b)
     contract = contract_of(given, dialects[0])
@@ -472,7 +484,7 @@ def _tried(a: Known, b: Known, contract: Contract | None, budget: Budget) -> tup
     """
     known_by: Message | None = None
     tries = 0
-    messages = small_messages((a.names, b.names), (a.normal, b.normal), budget)
+    messages = small_messages((a.selector, b.selector), (a.normal, b.normal), budget)
     if contract is not None:
         said, allows = contract.bound([*a.names, *b.names], a.selector.naming)
         least = find(said, allows, budget).message
@@ -511,19 +523,18 @@ def _found(
     return Witness(None, reason)
 
 
-def small_messages(names: Iterable[Sequence[str]], normals: Iterable[Normal], budget: Budget) -> Iterator[Message]:
+def small_messages(selectors: Sequence[Selector], normals: Sequence[Normal], budget: Budget) -> Iterator[Message]:
     """Return messages of few properties, with the values that the constants of the selectors suggest.
 
     Args:
-        names: that each selector reads.
+        selectors: what selects them.
         normals: the normal form of each.
         budget: pays for the search of texts that patterns match, and for the truths of each message.
     """
-    names, normals = [*names], [*normals]
-    every = [one for read in normals for one in leaves(read.true)]
-    computed = [one for one in every if type(one[0]) is Computed]
-    of_try = 2 + (sum(map(len, names)) + len(every)) // _TESTED + _OF_COMPUTED * len(computed)
-    values = _values(dict.fromkeys(itertools.chain.from_iterable(names)), normals, budget)
+    size = sum(len(one.names) for one in selectors) + sum(len(leaves(one.true)) for one in normals)
+    computed = sum(type(node) is Computed for one in selectors for node in one.order)
+    of_try = 2 + size // _TESTED + _OF_COMPUTED * computed
+    values = _values(dict.fromkeys(name for one in selectors for name in one.names.values()), normals, budget)
     for count in range(min(len(values), _PROPERTIES) + 1):
         for few in itertools.combinations(values, count):
             for chosen in itertools.product(*[values[name] for name in few]):

@@ -44,25 +44,35 @@ _HARD = 20  # pairs that are not decided, each in up to half a second, after whi
 
 
 class Never(NamedTuple):
-    """A selector that selects nothing, and why."""
+    """A selector that selects no message.
+
+    Attributes:
+        key: The key of the selector.
+        reason: Why it selects no message.
+    """
 
     key: str
     reason: str
 
 
 class Equal(NamedTuple):
-    """Selectors that select the same; whether they have one text."""
+    """Selectors that select the same messages.
+
+    Attributes:
+        keys: The keys of the selectors.
+        is_one_text: Whether they have the same text.
+    """
 
     keys: tuple[str, ...]
     is_one_text: bool
 
 
 class Within(NamedTuple):
-    """A selector that selects all that others do, and more.
+    """A selector that selects all messages that others select, and more.
 
     Attributes:
-        key: of the wide one.
-        keys: of those within, each of which stands with one wide selector, which is within no other.
+        key: The key of the wide selector.
+        keys: The keys of the selectors within it. Each is listed with one wide selector, which is within no other.
     """
 
     key: str
@@ -70,12 +80,12 @@ class Within(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """Two selectors that select in common only messages that lack a property, though each selects others.
+    """Two selectors that both select only messages without a property, although each also selects others.
 
     Attributes:
-        keys: of the two.
-        name: of the property.
-        message: one that both select.
+        keys: The two keys.
+        name: The property that is missing.
+        message: A message that both select.
     """
 
     keys: tuple[str, str]
@@ -84,7 +94,12 @@ class Missing(NamedTuple):
 
 
 class Twice(NamedTuple):
-    """Two selectors that both select a message."""
+    """Two selectors that select one message.
+
+    Attributes:
+        keys: The two keys.
+        message: A message that both select.
+    """
 
     keys: tuple[str, str]
     message: Message
@@ -94,16 +109,17 @@ class Audit(NamedTuple):
     """The findings about many selectors.
 
     Attributes:
-        total: how many there are.
-        invalid: keys, and why the selector is refused.
-        never: those that select nothing.
-        equal: those that select the same.
-        within: those that select all that others do; of equal ones, the first is named.
-        missing: those that overlap by accident; of equal ones, the first is named.
-        undecided: keys with a comparison that is not decided.
-        pairs_left: pairs that were not compared for `missing` or `twice`, or that are not decided for `twice`.
-        gaps: for each destination what no selector there selects.
-        twice: pairs that select a message of one destination in common, where each should have one receiver.
+        total: The number of selectors.
+        invalid: The keys of selectors that are invalid, with their errors.
+        never: The selectors that select no message.
+        equal: The selectors that select the same messages.
+        within: The selectors that select all messages that others select. If several are equal, only the first is
+            named.
+        missing: The selectors that overlap by accident. If several are equal, only the first is named.
+        undecided: The keys of selectors with a comparison that is not decided.
+        pairs_left: The number of pairs that were not compared for `missing` or `twice`, or are not decided for `twice`.
+        gaps: For each destination, the messages that no selector there selects.
+        twice: The pairs that select one message of a destination, although each message should have one receiver.
     """
 
     total: int
@@ -175,17 +191,17 @@ def audit(
     destinations: Mapping[str, str] | None = None,
     once: bool = False,
 ) -> Audit:
-    """Compare many selectors.
+    """Find selectors that never match, are equal, contain one another or overlap, and messages that none selects.
 
     Args:
-        selectors: for each a key, a text, and its dialect if it is another than that of the others.
-        dialect: how to read the others.
-        given: what messages are like, as for `relation`.
-        destinations: of keys: what a selector leaves is asked of each of them; without, all are of one.
-        once: whether each message should have one receiver: then selectors of one destination that overlap are
-            reported.
+        selectors: An iterable of (key, text), or of (key, text, dialect) for selectors with their own dialect.
+        dialect: The `Dialect`, or its name, of selectors without one.
+        given: What you know about the messages, as for `mqsel.relation`. The default is None.
+        destinations: A mapping of keys to destinations. Messages that no selector selects are searched for each of
+            them. Without it, all selectors are of one destination.
+        once: Whether each message should have one receiver. Then pairs of one destination that overlap are reported.
 
-    Raises: ArgumentError, SelectorError: of the dialect, and of what messages are like.
+    Raises: SelectorError: if *given* is a selector that is invalid. ArgumentError: if a dialect doesn't exist.
     """
     if destinations is not None and not isinstance(destinations, Mapping):
         raise ArgumentError(f"destinations are {shortened(destinations)}: expected a mapping of keys to names")

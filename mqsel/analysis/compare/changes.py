@@ -11,6 +11,7 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.gaps import alone
 from mqsel.analysis.explain import in_words, message_code
 from mqsel.logic.solver import Message, smaller
+from mqsel.logic.solver.budget import Budget
 from mqsel.notebook import code, page, table
 
 EXAMPLES = 3  # of each kind
@@ -18,13 +19,13 @@ WORDS = {True: "gained", False: "lost"}
 
 
 class ChangeExample(NamedTuple):
-    """A message that one of two selectors selects alone.
+    """A message that only one of two selectors selects.
 
     Attributes:
-        message: its properties; of a row of columns those that the selectors read.
-        least: what is left of it without what does not matter.
-        place: where it stands, as FILE:LINE; empty for a row.
-        text: as it stands there; empty for a row, and for a message in bytes.
+        message: Its properties; for a row of columns those that the selectors read.
+        least: The properties that matter.
+        place: Its location as FILE:LINE; empty for a row.
+        text: Its text in the file; empty for a row, and for a message in bytes.
     """
 
     message: Message
@@ -34,12 +35,12 @@ class ChangeExample(NamedTuple):
 
 
 class ChangedSide(NamedTuple):
-    """What is gained, or what is lost.
+    """The messages that are gained, or those that are lost.
 
     Attributes:
-        messages: how many.
-        selector: is TRUE of exactly such messages; empty where none was found that is short.
-        examples: the first few.
+        messages: The number of these messages.
+        selector: A selector that is TRUE for exactly such messages; empty if no short one was found.
+        examples: The first of these messages, each a `ChangeExample`.
     """
 
     messages: int
@@ -59,12 +60,12 @@ class ChangedSide(NamedTuple):
 
 
 class SelectionChange(NamedTuple):
-    """What the messages that were looked at make of a change. True if any is gained or lost.
+    """What changes if you replace one selector by another. It is true if a message is gained or lost.
 
     Attributes:
-        messages: how many there were.
-        gained: what the new selector selects, and the old one does not.
-        lost: the other way round.
+        messages: The number of messages that were compared.
+        gained: The messages that only the new selector selects, a `ChangedSide`.
+        lost: The messages that only the old selector selects, a `ChangedSide`.
     """
 
     messages: int
@@ -111,10 +112,11 @@ def selection_change(
         contract: what messages are like, for the selectors of what is gained and lost.
     """
     known = [one for one in (old, new) if one is not None]
+    budget = Budget()
     gained, lost = [
         ChangedSide(
             counts.get(is_gained, 0),
-            _alone(*pair, contract),
+            _alone(*pair, contract, budget.share()),
             tuple([ChangeExample(one, _least(one, known), *more) for one, *more in examples.get(is_gained, ())]),
         )
         for is_gained, pair in ((True, (new, old)), (False, (old, new)))
@@ -122,10 +124,10 @@ def selection_change(
     return SelectionChange(messages, gained, lost)
 
 
-def _alone(one: Known | None, other: Known | None, contract: Contract | None) -> str:
+def _alone(one: Known | None, other: Known | None, contract: Contract | None, budget: Budget) -> str:
     if one is None:
         return ""
-    return one.selector.text if other is None else alone(one, other, contract)
+    return one.selector.text if other is None else alone(one, other, contract, budget)
 
 
 def _least(message: Message, known: Sequence[Known]) -> Message:

@@ -67,15 +67,15 @@ _FIELDS = ("type", "values", "least", "greatest", "nan", "required")
 
 
 class Property(NamedTuple):
-    """What a contract says of one property.
+    """What a contract says about one property.
 
     Attributes:
-        types: names of `mqsel.values.TYPES`, of which its value has one; empty for any.
-        values: the only values; empty for any.
-        least: of its numbers; None for no bound.
-        greatest: likewise.
-        nan: whether a number may be NaN, where no values are listed.
-        required: whether every message has it.
+        types: The types that its value may have, names in `mqsel.values.TYPES`; empty for any type.
+        values: The only values that it may have; empty for any value.
+        least: The smallest number that it may be; None for no bound.
+        greatest: The greatest number that it may be; None for no bound.
+        nan: Whether a number may be NaN, if `values` is empty.
+        required: Whether every message has the property.
     """
 
     types: tuple[str, ...] = ()
@@ -121,7 +121,8 @@ class Property(NamedTuple):
         """Return what is expected, for people."""
         if self.values:
             shown = [quoted(one) if isinstance(one, str) else str(plain(one)) for one in self.values[:MAX_VALUES]]
-            return f"one of {', '.join(shown)}{', …' * (len(self.values) > MAX_VALUES)}"
+            more = len(self.values) - len(shown)
+            return f"one of {', '.join(shown)}{f' or {more:,} more, which the contract lists' * (more > 0)}"
         bounds = [f"at least {self.least}"] * (self.least is not None)
         bounds += [f"at most {self.greatest}"] * (self.greatest is not None)
         return ", ".join([" or ".join(self.types) or "any type", *bounds])
@@ -152,12 +153,12 @@ def _bare(value: Any) -> Any:
 
 
 class Breach(NamedTuple):
-    """How a message breaks a contract.
+    """One way in which a message violates a contract.
 
     Attributes:
-        name: of the property.
+        name: The property.
         what: "missing", "unknown", "type", "value" or "selector".
-        sentence: what it is, and what was expected.
+        sentence: A sentence with the value that was found, and the values that the contract expects.
     """
 
     name: str
@@ -166,16 +167,21 @@ class Breach(NamedTuple):
 
 
 class Contract:
-    """What messages are like.
+    """What you know about your messages: their properties, types and values. Functions take it as ``given=``.
 
     Args:
-        properties: for each name a `Property`, or as JSON has it: the name of a type, a list of the only values, or an
-            object with some of type (a name, or a list of names), values, least, greatest, nan, required.
-        others: whether a message may have further properties; headers it may have in any case.
-        selector: what else is TRUE of every message.
-        dialect: how to read the selector.
+        properties: A mapping of names to a `Property`, a type name, a list of the only values, or a mapping with some
+            of type (a name, or a list of names), values, least, greatest, nan, required. The default is None: none.
+        others: Whether a message may have further properties (default True). Headers are always allowed.
+        selector: A selector that is TRUE for every message. The default is empty: none.
+        dialect: The `Dialect`, or its name, of *selector*. The default is IBM_MQ.
 
-    Raises: ArgumentError: what a property is said to be cannot be. SelectorError: the selector is refused.
+    Attributes:
+        properties: The properties by name, each a `Property`.
+        others: Whether a message may have further properties.
+        selector: The selector that has been read, or None.
+
+    Raises: ArgumentError: if the description of a property is invalid. SelectorError: if *selector* is invalid.
     """
 
     def __init__(
@@ -203,11 +209,13 @@ class Contract:
 
     @classmethod
     def of(cls, messages: Iterable[Mapping[str, Any]], *, values: bool = True) -> Contract:
-        """Return the contract of messages, which each of them keeps.
+        """Return a contract that each of the messages conforms to.
 
         Args:
-            messages: mappings of names to values.
-            values: whether it lists values and bounds; otherwise types and presence alone.
+            messages: An iterable of mappings of names to values.
+            values: Whether the contract lists values and bounds (default True), or only types and required properties.
+
+        Raises: ArgumentError: if *messages* is not an iterable of mappings.
         """
         seen = Observed()
         for message in iterated(messages, "an iterable of messages"):
@@ -216,9 +224,12 @@ class Contract:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Contract:
-        """Read a contract from a file of JSON, as `as_dict` returns it.
+        """Read a contract from a JSON file, such as ``mqsel contract`` writes.
 
-        Raises: FileError: it cannot be read. ArgumentError: it is no contract.
+        Args:
+            path: A str or path-like object.
+
+        Raises: FileError: if the file can't be read, or has no valid contract. ArgumentError: if *path* is not a path.
         """
         name = os.fspath(path) if is_a(path, (str, os.PathLike)) else None
         if not isinstance(name, str):
@@ -237,9 +248,12 @@ class Contract:
 
     @classmethod
     def from_dict(cls, found: Any) -> Contract:
-        """Return the contract of what `as_dict` returned.
+        """Return the contract that `as_dict` described.
 
-        Raises: ArgumentError: it is none. SelectorError: its selector is refused.
+        Args:
+            found: The dict.
+
+        Raises: ArgumentError: if *found* is no such dict. SelectorError: if its selector is invalid.
         """
         if not isinstance(found, dict) or not found.keys() <= {"properties", "others", "selector", "dialect"}:
             raise ArgumentError(
@@ -252,7 +266,7 @@ class Contract:
         return cls(found.get("properties"), others=others, selector=selector, dialect=found.get("dialect", IBM_MQ))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as what JSON holds."""
+        """Return the contract as a dict that can be written as JSON."""
         found: dict[str, Any] = {"properties": {name: one.as_dict() for name, one in self.properties.items()}}
         if not self.others:
             found["others"] = False
@@ -271,7 +285,12 @@ class Contract:
     # ---- what it says ------------------------------------------------------------------------------------------------
 
     def property(self, name: str, naming: str) -> Property | None:
-        """Return what is said of a property; None where it may be anything."""
+        """Return what the contract says about a property; None if it may be anything.
+
+        Args:
+            name: The name of the property.
+            naming: Whose names headers have: the field ``headers`` of a dialect.
+        """
         said = look_up(self.properties, name, naming)
         if said is not None:
             return said
@@ -288,7 +307,12 @@ class Contract:
         return self._sets[name, naming]
 
     def domain(self, name: str, naming: str) -> Values:
-        """Return what a property can be."""
+        """Return the set of values that a property may have.
+
+        Args:
+            name: The name of the property.
+            naming: Whose names headers have: the field ``headers`` of a dialect.
+        """
         said, allowed = self._known(name, naming)
         if said is not None:
             return allowed
@@ -329,7 +353,14 @@ class Contract:
         return formulas, allows
 
     def breaches(self, message: Mapping[str, Any], naming: str = "mqi") -> list[Breach]:
-        """Return how a message breaks the contract; nothing where it keeps it."""
+        """Return the ways in which a message violates the contract, as a list of `Breach`; empty if it conforms.
+
+        Args:
+            message: A mapping of names to values.
+            naming: Whose names headers have: the field ``headers`` of a dialect. The default is "mqi", that of IBM_MQ.
+
+        Raises: ArgumentError: if *message* is not a message, or there is no such naming.
+        """
         check_word("naming", naming, NAMINGS)
         found = []
         held = {name: value for name, value in _held(message) if value is not None}

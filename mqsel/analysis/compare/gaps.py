@@ -23,12 +23,13 @@ from mqsel.values import Truth
 
 
 class Gap(NamedTuple):
-    """What no selector selects. True if there is such a message.
+    """The result of `gap`. It is true if there is a message that no selector selects.
 
     Attributes:
-        message: one of the simplest; None if there is none, or none was found.
-        selector: is TRUE of exactly the messages that no selector selects; empty where none was found that is short.
-        reason: why it is not decided; empty if it is.
+        message: One of the simplest messages that no selector selects; None if there is none, or none was found.
+        selector: A selector that is TRUE for exactly the messages that no selector selects; empty if no short one was
+            found.
+        reason: Why the result is not decided; empty if it is.
     """
 
     message: Message | None
@@ -45,14 +46,14 @@ class Gap(NamedTuple):
 
 
 def gap(selectors: Iterable[str | Machine], *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Gap:
-    """Return a message that no selector selects, and the shape of all such messages.
+    """Return a message that none of many selectors selects, and a selector for all such messages.
 
     Args:
-        selectors: texts or matchers.
-        dialect: how to read texts.
-        given: what messages are like, as for `relation`.
+        selectors: An iterable of selectors, each a str or a `Matcher`.
+        dialect: The `Dialect`, or its name, for selectors that are str. The default is IBM_MQ.
+        given: What you know about the messages, as for `relation`. The default is None.
 
-    Raises: SelectorError, ArgumentError: as `relation` does.
+    Raises: SelectorError: if a selector is invalid. ArgumentError: if an argument has the wrong type.
     """
     if isinstance(selectors, (str, Machine)):
         raise ArgumentError("gap has many selectors: expected a list of them")
@@ -81,13 +82,13 @@ def gap_of(known: Sequence[Known], contract: Contract | None, budget: Budget) ->
     return Gap(found.message, _written(all_of(others), said, naming, contract, known[0], budget))
 
 
-def alone(one: Known, other: Known, contract: Contract | None = None) -> str:
+def alone(one: Known, other: Known, contract: Contract | None, budget: Budget) -> str:
     """Return the selector of exactly what one selects and the other does not; empty where none is found."""
     spelled: dict[str, str] = {}
     one, other = one.spelled(spelled), other.spelled(spelled)
     naming = one.selector.naming
     said = contract.bound([*one.names, *other.names], naming)[0] if contract else []
-    return _written(all_of((one.normal.true, other.others)), said, naming, contract, one, Budget())
+    return _written(all_of((one.normal.true, other.others)), said, naming, contract, one, budget)
 
 
 def _written(

@@ -460,7 +460,7 @@ def tried(a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None, budget: 
     """Try small messages, where formulas do not find one."""
     names = tuple(dict.fromkeys([*a.names, *b.names]))
     _, allows = _messages(names, kinds, given, divides=False, has_bytes=a.has_bytes or b.has_bytes)
-    for message in small_messages((a.names, b.names), (a.normal, b.normal), budget.share(OF_TRIES)):
+    for message in small_messages((a.selector, b.selector), (a.normal, b.normal), budget.share(OF_TRIES // 2)):
         full = {**{name: _USUAL[name] for name in names if name in _USUAL}, **message}
         if (a.truth(full) is Truth.TRUE) is not (b.truth(full) is Truth.TRUE) and allows(full):
             return full

@@ -62,27 +62,27 @@ VERDICTS = ("same", "translated", "differs", "refused", "not decided")
 _LESS = ((ONE_LINE, "string"), (DOUBLE, "number"))  # of each kind what is less to assume
 _OF_CHARACTER = 4  # steps to write and read a whole selector
 _OF_TEST = 40  # steps for a test whose candidate is remembered
-_OF_CANDIDATE = 50  # steps to write and read a candidate for a test
+_OF_CANDIDATE = 20  # steps to write and read a candidate for a test
 _OF_NODE = 8  # and for each of its nodes
 _OF_CHOICE = STEPS // 2  # steps to choose a candidate
-_OF_PROOFS = 3 * STEPS // 4  # steps for all proofs; the rest is for the search of a difference
+_OF_PROOFS = 7 * STEPS // 8  # steps for all proofs; the rest is for the search of a difference
 MAX_UNDECIDED = 6  # candidates for one test that are neither proved nor refuted
 
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """What becomes of a selector.
+    """The result of `migrate`.
 
     Attributes:
-        verdict: one of `VERDICTS`.
-        text: what to use: the selector as it was, or its translation; empty where there is none.
-        assumes: properties of which it is assumed that they have one type, or are missing: (name, kind of value).
-        message: where it differs, a canonical message, as name -> value.
-        truths: of that message, of the selector and of what was tried for it; None without a message.
-        reason: why it is refused or not decided, or what is odd about it; empty otherwise.
-        advice: what people do instead; empty if there is none.
-        readings: the choices that cause the difference.
-        tried: where it differs: the nearest text that the target accepts.
+        verdict: One of `VERDICTS`.
+        text: The selector for the new product, which may be the old one; empty if there is none.
+        assumes: The properties that are assumed to have one type, or to be missing, each as (name, kind of value).
+        message: If it differs: an example message, as a mapping of names to values.
+        truths: What the selector and the text that was tried are for that message; None without a message.
+        reason: Why the selector is unsupported or not decided, or a remark; otherwise empty.
+        advice: What you can do instead; empty if there is nothing.
+        readings: The choices of the dialects that cause the difference.
+        tried: If it differs: the nearest text that the new product accepts.
     """
 
     verdict: str
@@ -116,18 +116,19 @@ class Migrated:
 
 
 def migrate(text: str, source: Dialect | str, target: Dialect | str, given: Given = None) -> Migrated:
-    """Write a selector for another product.
+    """Rewrite a selector for another product, so that it selects the same messages, and prove that.
 
-    A message has headers of JMS, each of its type, and properties of any type but NaN and -0.0. Where only selectors
-    over properties of one type mean the same, that is assumed, and said.
+    mqsel assumes that each JMS header has its type, and that a property may have any type, but is never NaN or -0.0. If
+    the two selectors only agree for properties of one type, the result names that assumption.
 
     Args:
-        text: the selector.
-        source: how it is read now: a dialect, or the name of a preset.
-        target: how the other product reads it.
-        given: what messages are like, with the names of JMS for headers: see `relation`.
+        text: The selector, a str.
+        source: The `Dialect`, or its name, of the product that reads the selector today.
+        target: The `Dialect`, or its name, of the new product.
+        given: What you know about the messages, with JMS names for headers: see `relation`. The default is None.
 
-    Raises: SelectorError: the source refuses the text. ArgumentError.
+    Raises: SelectorError: if the selector is invalid in the source dialect.
+        ArgumentError: if an argument has the wrong type, or a dialect doesn't exist.
     """
     return portable(text, source, (target,), given)
 
@@ -427,9 +428,7 @@ class _Migration:
                     continue
                 found = difference_of(own, other, assumed, self.given, self.rest)
                 reason = reason or found.reason
-                message = (
-                    tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
-                )
+                message = tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
                 if message is not None:
                     truths = own.truth(message), other.truth(message)
                     because = readings(own.text, message, self.source, target, self.rest)

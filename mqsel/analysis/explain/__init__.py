@@ -29,14 +29,14 @@ from mqsel.values import AND, OR, Truth
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One condition of the selector, for one message.
+    """One condition of a selector, for one message.
 
     Attributes:
-        text: the condition as written.
-        span: where it stands in the selector: half-open, code points.
-        depth: 0 for the selector itself, 1 for the operands of its connective, …
-        truth: TRUE, FALSE, UNKNOWN or ERR; None if it was not evaluated because what stands before it decided.
-        reason: why, in words; empty where the values say it. Of a test that was not evaluated: which types differ.
+        text: The condition, as it is in the selector.
+        span: Its position in the selector, as a pair (start, end) in code points.
+        depth: 0 for the whole selector, 1 for the operands of its AND or OR, and so on.
+        truth: TRUE, FALSE, UNKNOWN or ERR; None if an earlier condition decided, so that this one was not evaluated.
+        reason: Why, in words; empty if the values show it. For a test that was not evaluated: which types differ.
     """
 
     text: str
@@ -54,15 +54,15 @@ _NAMED = 5  # names of a message that a reason lists
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What became of a message. True if it is selected; prints as a tree, and shows as one in a notebook.
+    """Why a message is selected or not. It is true if the message is selected. If you print it, you see a tree.
 
     Attributes:
-        truth: the four-valued result; ERR counts as FALSE.
-        selected: whether it is TRUE.
-        properties: for each property read, its type and value.
-        parts: the conditions, outermost first, in the order of the text.
-        change: a sentence: the least that would have to change for the message to be selected; empty if it is selected,
-            or if no change was found.
+        truth: The truth of the selector. ERR counts as FALSE.
+        selected: Whether the message is selected.
+        properties: The type and value of each property that the selector reads.
+        parts: The conditions, each a `Part`, the outermost first, in the order of the text.
+        change: A sentence with the smallest change by which the message would be selected. It is empty if the message
+            is selected, or if no change was found.
     """
 
     truth: Truth

@@ -65,6 +65,8 @@ cdef class PropertyTally:
     cdef list values                # as (name of the type, value), by number
     cdef int64_t *counts            # of each
     cdef dict layouts               # names that messages have which lack it -> how many have these
+    cdef tuple last_layout          # those of the last message that lacks it
+    cdef int64_t repeats            # how many messages with these are not among the layouts yet
     cdef bint has_ends
     cdef Value least                # of its numbers
     cdef Value greatest
@@ -118,9 +120,25 @@ cdef class PropertyTally:
         self.is_open = len(self.values) < VALUES
         return 0
 
+    cdef int take_layout(self, tuple layout) except -1:
+        """Count the names of a message that lacks it: mostly the very tuple of the message before."""
+        if layout is not self.last_layout:
+            self.add_layouts()
+            self.last_layout = layout
+        self.repeats += 1
+        return 0
+
+    cdef int add_layouts(self) except -1:
+        """Add what was counted of the last layout to the others, whose order is that of their first messages."""
+        if self.repeats:
+            self.layouts[self.last_layout] = self.layouts.get(self.last_layout, 0) + self.repeats
+            self.repeats = 0
+        return 0
+
     cdef tuple counted_since(self):
         """Return what was counted, and count anew from here on; values keep their order, and their number."""
         cdef Py_ssize_t place
+        self.add_layouts()
         cdef list types = [(name, self.types[<int> bit]) for name, bit in zip(self.names, self.bits)]
         cdef list values = [(value, self.counts[place]) for place, value in enumerate(self.values)]
         found = (
@@ -409,7 +427,7 @@ cdef class Tally:
                 continue
             one.missing += 1
             if layout is not None:
-                one.layouts[layout] = one.layouts.get(layout, 0) + 1
+                one.take_layout(layout)
         return 0
 
     cdef bint gather(self, Record record) except -1:

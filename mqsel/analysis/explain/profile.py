@@ -16,7 +16,7 @@ from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.explain.sentences import Count, Seen, Told, sentences
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
-from mqsel.errors import cells, cut, padded, visible, wrapped
+from mqsel.errors import cells, check_total, cut, padded, visible, wrapped
 from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Node, Not, Or, unparse
@@ -31,20 +31,21 @@ _WIDTH = 40  # cells of a value that are shown
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What became of messages. True if one is selected; prints as sentences and a tree with numbers.
+    """Why messages are selected or not. It is true if one is selected. If you print it, you see sentences and a tree.
 
     Attributes:
-        selector: the text.
-        messages: how many there were that could be read.
-        selected: how many of them are selected.
-        sentences: what matters, first things first; behind the first one what lint warns of.
-        parts: the conditions of the selector, each before its operands.
-        properties: what it reads.
-        refused: messages with a property name that IBM MQ does not allow: it selects none of them.
-        noted: raw messages of which something was skipped: a folder, a property, a name that is not allowed.
-        note: what was skipped of the first of them.
-        skipped: messages that could not be read.
-        noun: what a message is called: "message" or "row".
+        selector: The text of the selector.
+        messages: The number of messages that could be read.
+        selected: The number of messages that are selected.
+        sentences: The result in sentences, the most important first; after the first one, the warnings of `lint`.
+        parts: The parts of the selector, each a `Count`, before its operands.
+        properties: The properties that the selector reads, each a `Seen`.
+        refused: The number of messages with a property name that IBM MQ does not allow. None of them is selected.
+        noted: The number of raw messages of which something was skipped: a folder, a property, a name that is not
+            allowed.
+        note: What was skipped of the first of them.
+        skipped: The number of messages that could not be read.
+        noun: The word for a message in sentences: "message" or "row".
     """
 
     selector: str
@@ -66,10 +67,11 @@ class Profile:
         return self.text()
 
     def text(self, width: int | None = None) -> str:
-        """Write it.
+        """Return the result as text.
 
         Args:
-            width: of the terminal that shows it, in cells: longer sentences are folded, other lines cut.
+            width: The width of the terminal in cells. Longer sentences are wrapped, other lines are cut. The default is
+                None: no limit.
         """
         lines = [*map(visible, self.sentences)]
         lines = lines if width is None else [line for one in lines for line in wrapped(one, width)]
@@ -106,7 +108,7 @@ class Profile:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as what JSON holds."""
+        """Return the result as a dict that can be written as JSON."""
         return {
             "selector": self.selector,
             "messages": self.messages,
@@ -173,11 +175,14 @@ def reported(
         more: of `Profile`.
     """
     parts, properties = tuple(counts), tuple(seen)
+    check_total(messages, *parts[0][2:], of="messages")
     nodes = [node for node, _ in parts_of(selector.node)]
     noun = more.get("noun", "message")
     by_name = {one.name: one for one in properties}
     told = Told(selector, nodes, [*parts], by_name, texts, messages, noun, more.get("refused", 0))
     said = sentences(told)
+    if not messages and (skipped := more.get("skipped")):
+        said = [f"the {noun} could not be read" if skipped == 1 else f"none of {skipped:,} {noun}s could be read"]
     said[1:1] = [one.sentence for one in lint(selector.text, selector.dialect) if one.severity == WARNING]
     if more.get("noted"):
         said.append(f"skipped in part: {more['noted']:,}, the first {more['note']}")
@@ -223,9 +228,10 @@ def _values(seen: Seen) -> str:
         said.append("more than 1,000 values")
     elif seen.values and not (is_spread and seen.different == seen.counted > _VALUES):
         shown = [cut(in_words(value), _WIDTH) + (f" ×{count:,}" if count > 1 else "") for value, count in seen.values]
-        is_more = seen.different is None or seen.different > len(seen.values)
+        more = "more" if seen.different is None else f"{seen.different - len(seen.values):,} more"
+        shown += [more] * (seen.different is None or seen.different > len(seen.values))
         before = f"of {seen.counted:,}: " if seen.counted < seen.present else ""
-        said.append(before + ", ".join([*shown, *["…"] * is_more]))
+        said.append(before + ", ".join(shown))
     if is_spread:
         said.append(f"{in_words(seen.least)} to {in_words(seen.greatest)}")
     if seen.near is not None:

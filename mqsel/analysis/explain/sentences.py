@@ -26,18 +26,18 @@ _NAMED = 5  # names of other properties, if there are no more
 
 
 class Count(NamedTuple):
-    """What one part of a selector was. The five numbers add up to the messages.
+    """The result of one part of a selector. The five numbers add up to the number of messages.
 
     Attributes:
-        text: a test as a selector, or AND, OR, NOT with its operands below it.
-        depth: 0 for the selector itself.
-        true: messages for which it is TRUE.
-        false: messages for which it is FALSE, though types fit.
-        unknown: messages for which a property that it needs is missing.
-        mismatched: messages whose types do not fit; by the dialect it is FALSE there, or UNKNOWN, or the whole selector
-            is false.
-        error: messages for which the whole selector is false by arithmetic on what is missing, or on an integer zero,
-            or by a property name that IBM MQ does not allow.
+        text: A test as a selector; or AND, OR or NOT, with its operands after it.
+        depth: The depth of the part in the tree, 0 for the whole selector.
+        true: The number of messages for which the part is TRUE.
+        false: The number of messages for which it is FALSE although the types fit.
+        unknown: The number of messages for which a property that it needs is missing.
+        mismatched: The number of messages with a type mismatch. The dialect decides whether the part is then FALSE or
+            UNKNOWN, or the whole selector is false.
+        error: The number of messages for which the whole selector is false because of arithmetic on a missing property,
+            a division by an integer zero, or a property name that IBM MQ does not allow.
     """
 
     text: str
@@ -50,22 +50,22 @@ class Count(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What the messages have of one property.
+    """What the messages have for one property.
 
     Attributes:
-        name: the property.
-        present: messages with a value.
-        missing: messages without.
-        unread: messages with something that is no value of its declared type, and counts as missing; of raw messages,
-            those whose properties could not be read. It adds up with the two before to all messages.
-        types: how many have it as each type, the commonest first.
-        values: how many have each of its commonest values, as (value, messages).
-        counted: of how many messages these values are the commonest.
-        different: how many values these messages have; None if too many to count.
-        least: of its numbers.
-        greatest: likewise.
-        others: for the names of other properties, how many of the messages without it have these; the nearest name
-            first, if one is near.
+        name: The name of the property.
+        present: The number of messages with a value.
+        missing: The number of messages without the property.
+        unread: The number of messages with a value that can't be converted to the declared type, which counts as
+            missing; for raw messages, those whose properties can't be read. The three numbers add up to all messages.
+        types: The number of messages for each type of the property, the most frequent first.
+        values: The most frequent values, each as (value, number of messages).
+        counted: The number of messages in which `values` were counted.
+        different: The number of different values in these messages; None if there are too many to count.
+        least: The smallest of its numbers, or None.
+        greatest: The greatest of its numbers, or None.
+        others: The names of other properties in messages without this one, with the number of messages that have each;
+            the most similar name first, if one is similar.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Seen(NamedTuple):
 
     @property
     def near(self) -> str | None:
-        """The name that this one was most probably meant for."""
+        """The name of another property that was most probably meant."""
         return nearest(self.name, self.others)
 
 
@@ -317,7 +317,8 @@ def _of_values(told: Told, node: Node, seen: list[Seen], *, wanted: bool) -> Ite
         pairs = [*texts.items()] or one.values
         is_whole = one.counted >= one.present
         shown = [in_words(value) + f" ({number:,})" * is_whole for value, number in pairs[:_LISTED]]
-        shown += ["…"] * (one.different is None or len(pairs) > _LISTED)
+        left = len(pairs) - _LISTED if texts or one.different is None else one.different - _LISTED
+        shown += [f"{left:,} more" if one.different is not None else "more"] * (one.different is None or left > 0)
         near = _near_value(told, node, texts, is_whole=is_whole) if wanted else ""
         yield near or f"{told.written(node)} is {truth} wherever {one.name} is there: it is {', '.join(shown)}"
 

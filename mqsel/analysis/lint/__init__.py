@@ -33,13 +33,13 @@ __all__ = ["RULES", "Edit", "Example", "Finding", "Findings", "Rule", "finding_o
 
 
 class Example(NamedTuple):
-    """A selector in which a rule finds something, and what to write instead.
+    """A selector in which a rule finds a mistake, and the correction.
 
     Attributes:
-        found: the selector.
-        instead: one in which the rule finds nothing.
-        dialect: the name of a preset.
-        given: what messages are like, for a rule that asks; empty for others.
+        found: The selector with the mistake.
+        instead: The selector without it.
+        dialect: The name of the dialect.
+        given: What is known about the messages, for rules that need it; otherwise empty.
     """
 
     found: str
@@ -49,20 +49,21 @@ class Example(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One thing to look for.
+    """A rule of `lint`.
 
     Attributes:
-        code: stable.
-        find: returns what it found in a node and the selector, or None; or all that it found in a `Structure`.
-        about: what it is about, for lists of rules.
-        says: the sentence of a finding, with places for its words.
-        why: what is wrong with it, for those who meet the rule.
-        example: of a finding, and of what it asks for.
-        classes: of the nodes that it looks at; none for the whole selector.
-        severity: see `Finding`.
-        source: the document that says so, of `mqsel.language.dialects.SOURCES`.
-        is_of_place: it is about what stands beside a selector in its file: the inventory finds it, and its example is a
-            piece of such a file.
+        code: The code of the rule, which doesn't change in later versions.
+        find: A function that returns what the rule finds in a node and the selector, or None; or all that it finds in a
+            `Structure`.
+        about: What the rule finds, for lists of rules.
+        says: The sentence of a finding, with places for its words.
+        why: Why it is a mistake.
+        example: A selector with the mistake, and without.
+        classes: The classes of nodes that the rule checks; empty if it checks the whole selector.
+        severity: "error", "warning" or "note", as in `Finding`.
+        source: The document that is the source of the rule, a key of `mqsel.language.dialects.SOURCES`.
+        is_of_place: Whether the rule is about the surroundings of a selector in its file. Then the inventory applies
+            it, and the example is a piece of such a file.
     """
 
     code: str
@@ -505,17 +506,19 @@ _OF_WHOLE = [rule for rule in RULES if rule.find is not None and not rule.classe
 def lint(
     text: str, dialect: Dialect | str = IBM_MQ, *, given: Given = None, rules: Collection[str] | None = None
 ) -> Findings:
-    """Look for what the author of a selector should look at again.
+    """Find likely mistakes in a selector.
 
     Args:
-        text: of a selector, valid or not.
-        dialect: what to read it as, or the name of a preset.
-        given: what messages are like, as for `relation`. Edits change no answer of any message all the same.
-        rules: the codes of the rules to look by, of which one may hide another's finding; all by default.
+        text: The selector, a str. It may be invalid.
+        dialect: The `Dialect`, or its name. The default is IBM_MQ.
+        given: What you know about the messages, as for `relation`. The default is None. Edits that a finding proposes
+            keep the result of every message, also of messages that violate *given*.
+        rules: The codes of the rules to apply. One rule may hide the finding of another. The default is all rules.
 
-    Returns: a list in the order of the text.
+    Returns: a list of findings, in the order of the text.
 
-    Raises: ArgumentError: no text, no dialect, or no contract. SelectorError: *given* is a selector that is refused.
+    Raises: ArgumentError: if *text* is not a str, or the dialect, *given* or a rule doesn't exist.
+        SelectorError: if *given* is a selector that is invalid.
     """
     contract, text = contract_of(given, dialect), as_text(text)
     try:

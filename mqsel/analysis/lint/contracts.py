@@ -24,7 +24,7 @@ from mqsel.machine.compiler import lower
 from mqsel.names import spellings
 from mqsel.values import Truth
 
-OF_SEARCH = 2_000  # steps of one search
+OF_SEARCH = 8_000  # steps of one search
 _LONGEST = 120  # cells of what a contract says
 
 

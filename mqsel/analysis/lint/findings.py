@@ -20,11 +20,11 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
 class Edit(NamedTuple):
-    """A piece of the text, and what to write in its place.
+    """A part of the selector, and the text to write instead.
 
     Attributes:
-        span: half-open, code points; empty for an insertion.
-        text: what to write.
+        span: The part, as a pair of positions (start, end) in code points; empty for an insertion.
+        text: The text to write instead.
     """
 
     span: Span
@@ -32,16 +32,15 @@ class Edit(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Something in a selector that its author should look at.
+    """A likely mistake in a selector.
 
     Attributes:
-        code: of the rule: stable.
-        severity: "error": no broker accepts the text; "warning": it almost certainly means something else than
-            intended; "note": it may.
-        span: where, half-open, code points.
-        sentence: what, and what to do about it.
-        edits: what puts it right, all of them together; only where no message is selected otherwise than before, and
-            empty elsewhere.
+        code: The code of the rule, which doesn't change in later versions.
+        severity: "error": no broker accepts the selector. "warning": it almost certainly has another meaning than you
+            intend. "note": it may have.
+        span: The part of the selector, as a pair of positions (start, end) in code points.
+        sentence: What the mistake is, and what you can do about it.
+        edits: The edits that correct it together. They are empty unless they keep the result of every message.
     """
 
     code: str
@@ -52,7 +51,7 @@ class Finding(NamedTuple):
 
 
 class Findings(list[Finding]):
-    """What was found in a selector, in the order of its text. A notebook shows it as a table."""
+    """The findings of `lint`, a list in the order of the selector. A notebook shows them as a table."""
 
     def __init__(self, text: str, findings: Iterable[Finding] = ()) -> None:
         super().__init__(findings)

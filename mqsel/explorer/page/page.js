@@ -104,7 +104,7 @@ function choose(row) {
 
 async function watch() {
   const found = await ask("state");
-  $("source").textContent = `${found.files.slice(0, 3).join(", ")}${found.files.length > 3 ? ", …" : ""}${found.kinds ? ` (${found.kinds})` : ""}: ` +
+  $("source").textContent = `${found.files.slice(0, 3).join(", ")}${found.files.length > 3 ? ` and ${digits(found.files.length - 3)} more` : ""}${found.kinds ? ` (${found.kinds})` : ""}: ` +
     `${digits(found.messages)} messages${found.megabytes ? `, ${digits(found.megabytes)} MB in memory` : ""}`;
   $("progress").hidden = !found.reading;
   $("progress").value = found.share;
@@ -218,6 +218,8 @@ function showMessage(found) {
       use.title = one.selector;
       parts.push(make("p", "", {}, use, ` ${one.change}`));
     }
+    if (found.left) add("p", `and ${digits(found.left)} more`);
+    if (found.untried) add("p", `${digits(found.untried)} more selectors were not tried: mqsel route --why tells of each`);
   }
   if (found.properties?.length) parts.push(table(["property", "type", "value"], found.properties));
   if (found.note) add("p", `left out: ${found.note}`);

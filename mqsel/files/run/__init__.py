@@ -67,7 +67,7 @@ def sifted(
     run = JobRun(selects, wanted, job)
     tasks: Iterator[Task] = (Task(number, file) for number, file in enumerate(files))
     if jobs > 1:
-        tasks = cut(tasks, wanted)
+        tasks = cut(tasks, wanted, ask().sharing.part_size)
         first = [*islice(tasks, 2)]
         tasks = chain(first, tasks)
         if len(first) == 2:
@@ -167,23 +167,26 @@ def filter(  # noqa: A001 (the word of Matcher)
     jobs: int | None = 1,
     max_size: int = MAX_MESSAGE,
 ) -> Filtered:
-    """Iterate over the selected messages of files, packed or not, untouched and in order.
+    """Iterate over the messages in files that a selector selects, unchanged and in order.
 
-    Each item is one message, in bytes as they stand in the file: a line with its end, a message with its length in
-    front, the text that a tool printed with what stands before it. Written one after the other they are a file of the
-    same format, and what ``mqsel match`` prints; formats §8 defines the item of each format.
+    Each item is one message, as bytes of the file: a line with its newline, a length-prefixed message, or the text that
+    a tool printed for it. If you write the items one after the other, you get a file of the same format, as ``mqsel
+    match`` prints it. Formats §8 defines the item of each format. Files may be compressed.
 
     Args:
-        paths: a file, a directory, a pattern such as ``day=*/*.jsonl.gz``, or several of them; "-" is stdin.
-        selector: the text, under IBM MQ's rules, or what `mqsel.compile` gave.
-        format: of all files, a name of `mqsel.files.framings.FORMATS`; None: found by the first bytes of each.
-        types: of properties whose records lost them.
-        errors: "raise" the first FileError, or PropertyTypeError of a column, or "skip" what is broken, and count and
-            list it.
-        jobs: how many processes read; None for one for each processor. They end with the iterator.
-        max_size: the most bytes of a line of JSON; a longer line is a message that is broken.
+        paths: A file, a folder, a pattern such as ``day=*/*.jsonl.gz``, or several of them; "-" is stdin.
+        selector: A str, which is read as IBM_MQ, or a `Matcher`.
+        format: The format of all files, a key of `mqsel.files.framings.FORMATS`. The default is None: detected for each
+            file.
+        types: A mapping of properties to type names, for formats that store every value as text. The default is None.
+        errors: "raise" (default): raise the first FileError, or the PropertyTypeError of a column. "skip": leave
+            invalid messages out; the iterator counts and lists them.
+        jobs: The number of processes that read. The default is 1. None: one for each processor. They end with the
+            iterator.
+        max_size: The greatest size of a line of JSON in bytes. A longer line is an invalid message. The default is 100
+            MB.
 
-    Raises: ArgumentError: an argument that cannot be. SelectorError: as `mqsel.compile`.
+    Raises: ArgumentError: if an argument is invalid. SelectorError: if the selector is invalid.
     """
     if format is not None:
         check_word("format", format, FORMATS)

@@ -15,8 +15,6 @@ from mqsel.files.opening import path_of, readable_anywhere
 from mqsel.files.parts import FilePart, Named, parts
 from mqsel.files.run.work import Ask, Broken, Job, why
 
-SIZE = 16 << 20  # bytes of a part: 20 ms of JSON lines
-
 Advance = Callable[[int], None]  # takes how many more bytes were read
 
 
@@ -123,16 +121,16 @@ def size_of(name: str) -> int | None:
     return None
 
 
-def cut(tasks: Iterable[Task], wanted: str | None) -> Iterator[Task]:
-    """Divide large files into tasks."""
+def cut(tasks: Iterable[Task], wanted: str | None, size: int) -> Iterator[Task]:
+    """Divide files that are larger than *size* bytes into tasks of about that many."""
     for task in tasks:
         found: list[FilePart] = []
         name = task.file.path
-        if task.file.trouble is None and (size_of(name) or 0) > SIZE:
+        if task.file.trouble is None and (size_of(name) or 0) > size:
             with suppress(MqselError):  # reported when it is read
                 kind, source, start = reading(name, wanted)
                 source.close()  # type: ignore[attr-defined]
-                found = parts(name, kind, SIZE)
+                found = parts(name, kind, size)
         if len(found) < 2:
             yield task
             continue

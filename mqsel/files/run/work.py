@@ -19,6 +19,7 @@ from mqsel.files._splitters import LongLine
 from mqsel.files.dumps import MAX_MESSAGE, Piece
 from mqsel.files.framings import FORMATS, counted, each, taken_apart
 from mqsel.files.parts import FilePart, units
+from mqsel.files.wordings import column_hint
 from mqsel.formats.jsonl import json_text, typed
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.matcher import Matcher
@@ -38,6 +39,21 @@ EXAMPLES = 3  # messages of one part that nobody gets
 REPORTED = 10  # skipped messages reported in full
 
 
+class Sharing(NamedTuple):
+    """How a run is shared among processes.
+
+    Attributes:
+        part_size: the bytes of a part of a large file: 20 ms of JSON lines.
+        room: the bytes of records that may wait for those before them, for each process.
+        quiet: the nanoseconds for which a file must not have changed before its lines are read twice: the clocks of
+            file systems are coarse.
+    """
+
+    part_size: int = 16 << 20
+    room: int = 4 << 20
+    quiet: int = 2 * 10**9
+
+
 class Ask(NamedTuple):
     """What is asked of a run; see the options of ``mqsel match``.
 
@@ -48,6 +64,7 @@ class Ask(NamedTuple):
         bound: whether the selectors are those of the queues of an export, which get messages of their addresses alone.
         by_place: whether `Runs` may stand for lines: who asks can read the file.
         max_size: the most bytes of a line.
+        sharing: how the run is shared among processes.
     """
 
     invert: bool = False
@@ -62,6 +79,7 @@ class Ask(NamedTuple):
     bound: bool = False
     by_place: bool = False
     max_size: int = MAX_MESSAGE
+    sharing: Sharing = Sharing()
 
 
 class Runs(NamedTuple):
@@ -243,9 +261,12 @@ def broken(error: FileError, messages: int) -> Broken:
     return Broken(why(error) + f"; messages read before that: {messages:,}" * is_damage)
 
 
-def of_rows(error: FileError | PropertyTypeError) -> Broken:
+def of_rows(error: FileError | PropertyTypeError, path: str) -> Broken:
     """Return why rows of Parquet cannot be read; a type that no property has is that of a column, so of every row."""
-    return Broken(why(error)) if isinstance(error, FileError) else Broken(str(error), error)
+    if isinstance(error, FileError):
+        return Broken(why(error))
+    error.hint = column_hint(path, error.name or "", error.value_type or "") or error.hint
+    return Broken(str(error), error)
 
 
 def in_files(
@@ -296,9 +317,11 @@ class Job:
     Attributes:
         counts: what was counted so far; the last record. They have `lines` and `note` as a `Tally` has, and add up.
         seen: messages so far, broken ones included.
+        reported: how many skipped messages are reported in full.
     """
 
     counts: Any
+    reported: float = REPORTED
 
     def __init__(self, selects: Any, ask: Ask) -> None:
         self.selects = selects
@@ -366,7 +389,7 @@ class Job:
                 if self.is_over:
                     break
         except (FileError, PropertyTypeError) as error:
-            yield of_rows(error)
+            yield of_rows(error, part.path)
         self.counts.lines = self.counts.messages
         yield from self.kept()
         yield self.counts
@@ -379,7 +402,7 @@ class Job:
     def refused(self, place: int, error: MqselError) -> Iterator[Complaint]:
         """Count a message that is skipped; yield the complaint if it is one of the first."""
         self.counts.skipped += 1
-        if self.counts.skipped <= REPORTED:
+        if self.counts.skipped <= self.reported:
             yield Complaint(place, said(error))
 
     def note(self, place: int, message: bytes) -> None:
@@ -923,7 +946,7 @@ class Describe(Job):
                     for batch in file.read_row_group(number).to_batches():
                         self.counts.take_batch(batch, dict(part.fixed))
         except (FileError, PropertyTypeError) as error:
-            yield of_rows(error)
+            yield of_rows(error, part.path)
         self.counts.lines = self.counts.messages
         yield self.counts
 

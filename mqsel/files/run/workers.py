@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 
 _BATCH = 1 << 18  # bytes of records that are sent at once
 _NEWS = 8 << 20  # bytes after which a process reports how far it is; the broken pipe ends it if the caller has gone
-_ROOM = 4 << 20  # bytes of records that may wait for those before them, for each process
-_AHEAD = 64  # and tasks, of which each has counts
-_QUIET = 2 * 10**9  # nanoseconds without a change before lines are read twice: clocks of file systems are coarse
+_AHEAD = 64  # tasks that may wait beside, for each process: each has counts
 _TICK = 0.1  # seconds: on Windows a wait without end is not interrupted
 
 
@@ -83,6 +81,7 @@ class _Crew:
         self._run, self._ask, self._tasks, self._advance = run, ask, tasks, advance
         self._count = count
         self._asked = ask()
+        self._room = self._asked.sharing.room
         is_printed = not (self._asked.counting or self._asked.apart) and self._asked.limit is None
         self._by_place = is_printed and run.job is Match
         self._changed = threading.Condition()
@@ -138,7 +137,7 @@ class _Crew:
             return True
         if self._asked.limit is None or job.ask.limit == self._asked.limit:
             return False
-        self._wait(lambda: job.is_whole or job.error is not None or job.held >= _ROOM)
+        self._wait(lambda: job.is_whole or job.error is not None or job.held >= self._room)
         selected = sum(record.selected for record in job.records if isinstance(record, Tally))
         if job.is_whole and selected < self._asked.limit:
             return False
@@ -214,7 +213,7 @@ class _Crew:
                     lambda: (
                         self._is_over
                         or not self._jobs
-                        or (len(self._jobs) < self._count * _AHEAD and self._held < self._count * _ROOM)
+                        or (len(self._jobs) < self._count * _AHEAD and self._held < self._count * self._room)
                     )
                 )
                 task = None if self._is_over else next(self._tasks, None)
@@ -225,7 +224,7 @@ class _Crew:
                 is_ours = task.file.trouble is not None or size_of(task.file.path) is None
                 job = _Assigned(task, None if is_ours else self._asked)
                 if not is_ours and self._by_place and task.part is not None and FORMATS[task.part.format].is_lines:
-                    job.version = _quiet_version(task.part.path)
+                    job.version = _quiet_version(task.part.path, self._asked.sharing.quiet)
                     job.ask = self._asked._replace(by_place=job.version is not None)
                 self._jobs.append(job)
                 self._changed.notify_all()
@@ -300,7 +299,7 @@ class _Crew:
                     is_whole
                     or self._is_over
                     or job.version is not None  # it is taken when it is whole, and not larger than its part
-                    or (job.held < _ROOM and (job is self._jobs[0] or self._held < self._count * _ROOM))
+                    or (job.held < self._room and (job is self._jobs[0] or self._held < self._count * self._room))
                 )
             )
 
@@ -331,11 +330,11 @@ def _version(of: os.stat_result) -> tuple[int, ...]:
     return of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
 
 
-def _quiet_version(path: str) -> tuple[int, ...] | None:
-    """Return what changes with a file of this machine; None where it just changed, or cannot be known."""
+def _quiet_version(path: str, quiet: int) -> tuple[int, ...] | None:
+    """Return the version of a file of this machine; None where it changed *quiet* ns ago or less, or is not known."""
     with suppress(OSError):
         version = _version(os.stat(path))  # noqa: PTH116 (quick to import)
-        return version if time.time_ns() - max(version[3:]) > _QUIET else None
+        return version if time.time_ns() - max(version[3:]) > quiet else None
     return None
 
 

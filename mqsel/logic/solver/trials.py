@@ -203,7 +203,7 @@ def _values(
 
 
 _OF_CONSTANT = 60  # steps for a constant, of which numbers of each type are made
-_OF_VALUE = 2  # steps for a value of one property
+_OF_VALUE = 3  # steps for a value of one property
 _BYTES = (b"\x00", b"\x01", b"\xff")
 
 
