@@ -156,7 +156,7 @@ def _broker(name: str, product: str, checked: str) -> Iterator[str]:
 def _choice(field: str, choice: str | int | None) -> Choice:
     """Return what a choice means, with a link for each section of the language that it names."""
     if field == LENGTH:
-        return Choice(f"at most {choice:,} characters" if choice else "no limit")
+        return Choice(f"at most {choice:,} characters" if choice else "no limit", "")
     text = (ROOT / "mqsel" / "language" / "README.md").read_text(encoding="utf-8")
     titles = {title[0]: title for title in re.findall(r"^## §(\d .*)$", text, re.MULTILINE)}
     meaning, source = FIELDS[field][str(choice)]
