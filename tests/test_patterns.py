@@ -20,7 +20,6 @@ from mqsel.language.dialect import PRESETS
 # is imported, where it is collected, or is a class of characters, a name, or LIKE's, whose growth has its own tests.
 OF_CALLS = {
     "analysis.compare.canonical",
-    "analysis.lint.products",
     "cli.configuration",
     "files.amqsbcg",
     "files.framings",

@@ -564,8 +564,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             most: The greatest number of selectors, which are chosen at random. The default is None: all, by position.
 
         Raises: TooLargeError: if the selectors are too many for one kernel.
-            SelectorError: if the text of a selector in a file is damaged.
-            ProgramError: if the program of a selector in a file is damaged.
+            SelectorError, ProgramError: if the text of a selector in a file is damaged.
         """
         if most is not None:
             check_count("most", most, "a count of selectors, or None")
