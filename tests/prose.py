@@ -164,7 +164,7 @@ def is_british(word: str) -> bool:
 
 def banned(paragraph: str) -> Iterator[tuple[str, str]]:
     """Yield each pattern that is in a paragraph, once for each time, with the words around it."""
-    for sentence in re.split(r"(?<=[.!?:;])[)\"']* (?=\S)", paragraph):
+    for sentence in re.split(r"(?<=[.!?;])[)\"']* (?=\S)", paragraph):
         for name, (pattern, _) in PATTERNS.items() if _ANY.search(sentence) else ():
             for match in pattern.finditer(sentence):
                 yield name, sentence[max(0, match.start() - 30) : match.end() + 30]
