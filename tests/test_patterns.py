@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from volumes import is_release
 
 import mqsel
 from mqsel.files.framings import FORMATS
@@ -132,6 +133,8 @@ REPEATED = {
 )
 def test_compiling_is_linear(preset: str, size: int) -> None:
     """A selector of any construct is compiled, or is an error, in 40 microseconds of the processor for a character."""
+    if size == 1_000_000 and preset not in ("IBM_MQ", "ARTEMIS") and not is_release():
+        pytest.skip("minutes of processor time: --volume 10 tries it")
     dialect = PRESETS[preset].replace(max_length=None)
     slow = []
     for name, (before, word) in REPEATED.items():

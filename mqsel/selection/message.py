@@ -217,7 +217,7 @@ class Message(Mapping[str, Any]):
             return _text(value, found)
         if type not in _WIDER.get(found, ()):
             raise PropertyTypeError(
-                f"property {quoted(name)} is {found}: it cannot be read as {type}", name=name, value_type=found
+                f"property {shortened(name)} is {found}: it cannot be read as {type}", name=name, value_type=found
             )
         return _parsed(name, value, type) if found == "string" else _CLASSES[type](value)
 

@@ -420,8 +420,8 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
                 default is None: all selectors.
             now: The time that UTC() returns, in milliseconds since 1970. The default is the time of this call.
 
-        Raises: PropertyTypeError: if *message* is not a message, or if a property that a selector reaches has a value that
-            no property can have; in a set without texts, if any property that the set reads has such a value.
+        Raises: PropertyTypeError: if *message* is not a message, or if a property that a selector reaches has a value
+            that no property can have; in a set without texts, if any property that the set reads has such a value.
             ArgumentError: if *within* is not a collection of keys.
         """
         return self._reader.match(message, within=within, now=now)

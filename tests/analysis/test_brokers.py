@@ -101,7 +101,7 @@ def test_what_is_not_evaluated_follows_the_rule_of_the_dialect() -> None:
 def test_a_change_is_told_from_the_value_that_there_is() -> None:
     """Two zeros that the dialect tells apart are written apart."""
     found = mqsel.compile("n = 0.0", dialect="ARTEMIS").explain({"n": -0.0})
-    assert found.change == "it would be selected if n were 0 (is -0.0)"
+    assert found.change == "it would be selected if n were the integer 0 (it is the float -0.0)"
 
 
 # A selector, two presets, a message that they treat differently, its truths, and the fields that decide.

@@ -76,7 +76,7 @@ def test_tables_have_a_line_for_each_property() -> None:
         "",
         "  name  type     value                from",
         "  é     string   '\\u0007'             JSON",
-        "  n     float64  1.5                  JSON",
+        "  n\xa0    float64  1.5                  JSON",
         "  t     int8     0                    JSON",
         "  日本  float32  0.10000000149011612  JSON",
         "  �     string   '\\u007f'             JSON",
