@@ -164,7 +164,7 @@ def is_british(word: str) -> bool:
 
 def banned(paragraph: str) -> Iterator[tuple[str, str]]:
     """Yield each pattern that is in a paragraph, once for each time, with the words around it."""
-    for sentence in re.split(r"(?<=[.!?:;])[)\"']* (?=\S)", paragraph):
+    for sentence in re.split(r"(?<=[.!?;])[)\"']* (?=\S)", paragraph):
         for name, (pattern, _) in PATTERNS.items() if _ANY.search(sentence) else ():
             for match in pattern.finditer(sentence):
                 yield name, sentence[max(0, match.start() - 30) : match.end() + 30]
@@ -205,13 +205,16 @@ def allowed() -> dict[tuple[str, str], int]:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--write"]:
-        before = allowed() if ALLOWED.exists() else {}
         after = counts()
-        for key, count in sorted(after.items()):
-            if count > before.get(key, 0):
-                print(f"{key[0]}: {key[1]!r} rose from {before.get(key, 0)} to {count}")
+        try:
+            before = allowed()
+        except (OSError, ValueError):  # a merge left no list, or one with marks of conflicts
+            before = {}
         rows = [f"{name}\t{pattern}\t{count}\n" for (name, pattern), count in sorted(after.items())]
         ALLOWED.write_text("".join(rows), encoding="utf-8")
+        for key, count in sorted(after.items()):
+            if before and count > before.get(key, 0):
+                print(f"{key[0]}: {key[1]!r} rose from {before.get(key, 0)} to {count}")
     else:
         for finding in findings():
             if not sys.argv[1:] or finding[0] in sys.argv[1:] or finding[1] in sys.argv[1:]:
