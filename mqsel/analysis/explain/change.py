@@ -308,12 +308,13 @@ class _Search:
         value, current = values[name], self.message[name]
         if isinstance(value, str) and (points := _unwanted(need)):
             need = _Need(Leaf(self.subjects[name], NOTHING._replace(strings=Texts(points, frozenset(), True))))
-        if not need.tests and need.formula is not ALWAYS:
+        is_tried = len(values) <= _TRIED
+        if is_tried and not need.tests and need.formula is not ALWAYS:
             phrase, examples = _phrase(need.sets, value, current)
             is_true = all(self.fits(values, name, one) for one in examples if need.takes(one) or type(one) is not str)
             if is_true and phrase != in_words(current):
                 return f"{name} were {phrase} (is {in_words(current, beside=value)})"
-        if _is_number(value):
+        if is_tried and _is_number(value):
             simpler = [int(value)] if isinstance(value, int) or value.is_integer() else []
             value = next((one for one in [*simpler, float(value)] if self.fits(values, name, one)), value)
         if _is_number(value) and _is_number(current):
@@ -377,6 +378,8 @@ def _nearest_number(current: Any, hit: Any, fits: Callable[[object], bool]) -> A
     return hit
 
 
+# If a change has more properties, it names the value of each: to try a phrase evaluates the whole selector.
+_TRIED = 100
 _FINITE_FLOATS = Floats(((-float(Float32(1e30)), float(Float32(1e30))),), nan=False)
 _FINITE = PROPERTY._replace(floats32=_FINITE_FLOATS, floats64=_FINITE_FLOATS)
 _NO_NUMBER = outside(NUMBERS, PROPERTY)
