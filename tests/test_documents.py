@@ -119,7 +119,18 @@ def followed(page: Path) -> str:
     return BLOCK.sub(run, text)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
+def _needs_spark(path: Path) -> bool:
+    """Report whether the blocks of Python in a document import pyspark."""
+    return any("pyspark" in text for _, text in blocks(path, "python"))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(path, marks=[pytest.mark.spark] * _needs_spark(path), id=name)
+        for path, name in zip(DOCUMENTS, NAMES, strict=True)
+    ],
+)
 def test_sessions(document: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each block of Python prints what stands in it; a document is one session from top to bottom."""
     sessions = blocks(document, "python")
@@ -134,6 +145,7 @@ def test_sessions(document: Path, request: pytest.FixtureRequest, monkeypatch: p
     assert "".join(said) == ""
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
 def test_commands(document: Path, tmp_path: Path) -> None:
     """Each command of a manual that begins with mqsel, or pipes into it, ends without an error."""
@@ -165,7 +177,12 @@ def test_consoles(manual: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(path, marks=[pytest.mark.long] * (path.stem in LONG), id=path.stem) for path in FOLLOWED],
+    [
+        pytest.param(
+            path, marks=[pytest.mark.long if path.stem in LONG else pytest.mark.process] * (at > 0), id=path.stem
+        )
+        for at, path in enumerate(FOLLOWED)
+    ],
 )
 def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """The test follows a page from top to bottom: it writes the files, and each command and session prints its block.

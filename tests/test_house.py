@@ -395,6 +395,7 @@ def test_compiled_code_has_no_with() -> None:
     assert found == []
 
 
+@pytest.mark.process
 def test_types(tmp_path: Path) -> None:
     """Those who check types see what goes in come out of `filter`, and the words it takes."""
     pytest.importorskip("mypy")
