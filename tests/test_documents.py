@@ -119,6 +119,11 @@ def followed(page: Path) -> str:
     return BLOCK.sub(run, text)
 
 
+def _mark_of(page: Path) -> pytest.MarkDecorator:
+    """Return the mark of a page that is followed: each of its commands starts a process."""
+    return pytest.mark.long if page.stem in LONG else pytest.mark.process
+
+
 def _needs_spark(path: Path) -> bool:
     """Report whether the blocks of Python in a document import pyspark."""
     return any("pyspark" in text for _, text in blocks(path, "python"))
