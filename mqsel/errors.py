@@ -537,7 +537,7 @@ def _secrets(name: str) -> list[str]:
     # An @ after a port is part of a path, as in http://host:80/a@b; a password may have a slash that should be escaped.
     has_password = bool(at and secret) and not (secret.isdecimal() and "/" in user)
     fields = [field.partition("=")[::2] for field in query.split("&")]
-    signed = [value for word, value in fields if value and any(one in word.lower() for one in _SECRET)]
+    signed = [value for word, value in fields if value and any(secret in word.lower() for secret in _SECRET)]
     return [user, user.partition(":")[2]] * has_password + signed
 
 

@@ -59,7 +59,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
         made = (f'<{tag} style="{style}">{cell}</{tag}>' for style, cell in zip(styles, cells, strict=True))
         return f"<tr>{''.join(made)}</tr>"
 
-    top = row("th", [escape(one) for one in head])
+    top = row("th", [escape(name) for name in head])
     rows = iter(rows)
     shown = [row("td", cells) for cells in islice(rows, _ROWS)]
     left = sum(1 for _ in rows)
@@ -73,5 +73,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) 
 
 def page(sentences: Sequence[str], *tables: str) -> str:
     """Put sentences, as HTML, before tables."""
-    said = "".join(f'<p style="margin:2px 0;white-space:pre-wrap">{one}</p>' for one in sentences)
+    said = "".join(f'<p style="margin:2px 0;white-space:pre-wrap">{sentence}</p>' for sentence in sentences)
     return f'<div style="line-height:1.5">{said}{"".join(tables)}</div>'

@@ -120,7 +120,7 @@ def _diff(arguments: argparse.Namespace) -> int:
     if arguments.paths:
         read = keyed(arguments.paths, arguments, None)
         is_damaged = bool(read.damaged)
-        asked = [named(one, read.known, arguments.paths) for one in given]
+        asked = [named(name, read.known, arguments.paths) for name in given]
     elif all(is_path) and len(given) == 2:
         return _paths(given, wanted, files, arguments)
     elif any(is_path):

@@ -104,28 +104,28 @@ def _texts(column: pa.Array) -> pa.Array:
     import pyarrow.compute as pc  # noqa: PLC0415
 
     kind, types, wide = column.type, pa.types, pa.large_string()
-    made = None
+    strings = None
     if types.is_dictionary(kind):
-        made = pc.take(_texts(column.dictionary), column.indices)
+        strings = pc.take(_texts(column.dictionary), column.indices)
     elif types.is_boolean(kind) or types.is_integer(kind):
-        made = pc.cast(column, wide)
+        strings = pc.cast(column, wide)
     elif types.is_float64(kind) or types.is_float32(kind):
-        made = _floats(pc.cast(column, pa.float64()))
+        strings = _floats(pc.cast(column, pa.float64()))
     elif types.is_string(kind) or types.is_large_string(kind):
         text = pc.cast(column, wide)
         data = _content(text)
         is_plain = len(data.translate(None, _ESCAPED)) == len(data) and b"##" not in data
         if is_plain and (data.isascii() or data.decode().isprintable()):
-            made = _joined('"', text, '"')
+            strings = _joined('"', text, '"')
     elif types.is_decimal(kind):
-        made = _joined('"', pc.cast(column, wide), '"')
+        strings = _joined('"', pc.cast(column, wide), '"')
     elif types.is_timestamp(kind) and kind.tz in (None, "UTC"):
-        made = _times(column)
+        strings = _times(column)
     elif types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
-        made = _joined('{"bytes": "', _hexadecimal(column), '"}')
-    if made is None:
-        made = _strings([_dumps(value) for value in column.to_pylist()])
-    return pc.coalesce(made, constant("null"))
+        strings = _joined('{"bytes": "', _hexadecimal(column), '"}')
+    if strings is None:
+        strings = _strings([_dumps(value) for value in column.to_pylist()])
+    return pc.coalesce(strings, constant("null"))
 
 
 def _floats(column: pa.Array) -> pa.Array:

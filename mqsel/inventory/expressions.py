@@ -128,27 +128,27 @@ class SourceFile:
         assigned: list[Node] = []
         scopes: list[_Scope] = []
         for _, match in matches(root, language, QUERIES[language]):
-            one = {name: nodes[0] for name, nodes in match.items()}
-            if "annotated" in one:
-                self.annotations.append((self.said(one["name"]).rpartition(".")[2], one["annotated"]))
-            elif "arguments" in one:
-                name = self.said(one["call"])
+            named = {name: nodes[0] for name, nodes in match.items()}
+            if "annotated" in named:
+                self.annotations.append((self.said(named["name"]).rpartition(".")[2], named["annotated"]))
+            elif "arguments" in named:
+                name = self.said(named["call"])
                 if name in calls:
-                    self.calls.append((name, one["arguments"]))
-            elif "constant" in one:
-                defined.append((one["constant"], one["value"]))
-            elif "unknown" in one:
-                defined.append((one["unknown"], None))
-            elif "assigned" in one:
-                if "given" in one and self.said(one["assigned"]).rpartition(".")[2] == "messageSelector":
-                    self.given.append(("messageSelector", one["assigned"], one["given"]))
-                assigned.append(one["assigned"])
+                    self.calls.append((name, named["arguments"]))
+            elif "constant" in named:
+                defined.append((named["constant"], named["value"]))
+            elif "unknown" in named:
+                defined.append((named["unknown"], None))
+            elif "assigned" in named:
+                if "given" in named and self.said(named["assigned"]).rpartition(".")[2] == "messageSelector":
+                    self.given.append(("messageSelector", named["assigned"], named["given"]))
+                assigned.append(named["assigned"])
             else:
-                body, kind = one["body"], next((kind for kind in ("type", "method") if kind in one), "")
-                scopes.append(_Scope(body.start_byte, body.end_byte, kind, self.said(one[kind]) if kind else "", -1))
+                body, kind = named["body"], next((kind for kind in ("type", "method") if kind in named), "")
+                scopes.append(_Scope(body.start_byte, body.end_byte, kind, self.said(named[kind]) if kind else "", -1))
         self.named = [value for node, value in defined if value is not None and _SELECTOR.fullmatch(self.said(node))]
         self._scopes = _nested_scopes(scopes)
-        self._starts = [one.start for one in self._scopes]
+        self._starts = [scope.start for scope in self._scopes]
         # Of each name its definitions: the scope, and the value if it has one that stays.
         self._defined: dict[str, dict[int, Node | None]] = {}
         # Of each name the classes that define it, with the numbers of their scopes.

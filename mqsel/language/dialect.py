@@ -190,7 +190,7 @@ ACTIVEMQ, ARTEMIS, QPID_BROKER_J, QPID_CPP, RABBITMQ, RABBITMQ_JMS, ROCKETMQ, AZ
 def _document_fields() -> None:
     """Give each field the text that `help` shows: its choices, from the tables."""
     for field, choices in dialects.FIELDS.items():
-        lines = [f"{choice!r}: {made.meaning}" for choice, made in choices.items()]
+        lines = [f"{choice!r}: {row.meaning}" for choice, row in choices.items()]
         getattr(_Choices, field).__doc__ = "\n".join(lines)
     _Choices.max_length.__doc__ = "The greatest length of a selector in code points, as an int; None for no limit."
 

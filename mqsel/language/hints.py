@@ -103,12 +103,12 @@ _BEFORE_A_NAME = (
 
 def closed_early(text: str, stop: int) -> str | None:
     """Return how an apostrophe is written that ended a string before *stop*: a name stands right behind it."""
-    for found in re.finditer(r"'([^']*(?:''[^']*)*)'([^\W\d]\w*)?", text):
-        if found.end(1) >= stop:
+    for match in re.finditer(r"'([^']*(?:''[^']*)*)'([^\W\d]\w*)?", text):
+        if match.end(1) >= stop:
             break
-        if found[2] and found[2].upper() not in KEYWORDS:
-            word = found[1].rpartition(" ")[2].rstrip("\\")
-            return f"{_TWICE}{cut_piece(word, _SHOWN)}''{found[2]}"
+        if match[2] and match[2].upper() not in KEYWORDS:
+            word = match[1].rpartition(" ")[2].rstrip("\\")
+            return f"{_TWICE}{cut_piece(word, _SHOWN)}''{match[2]}"
     return None
 
 
@@ -130,10 +130,10 @@ def unterminated(text: str, start: int) -> str:
 def as_bytes(piece: str) -> str:
     """Return the byte string that a piece of a text is meant for, empty where it is none: 0x41, X'414D', 41 4D."""
     bare = re.sub(r"\\x|(?<=[\s,])0x|['\"\s:,-]", "", piece)
-    found = re.fullmatch(r"(0?[xX]|(?:ID)?)([0-9A-Fa-f]+)", bare)
-    if found is None or (len(found[2]) % 2 and found[1][-1:] not in ("x", "X")):
+    match = re.fullmatch(r"(0?[xX]|(?:ID)?)([0-9A-Fa-f]+)", bare)
+    if match is None or (len(match[2]) % 2 and match[1][-1:] not in ("x", "X")):
         return ""
-    return f'"0x{"0" * (len(found[2]) % 2)}{found[2]}"'
+    return f'"0x{"0" * (len(match[2]) % 2)}{match[2]}"'
 
 
 # ---- dates -----------------------------------------------------------------------------------------------------------

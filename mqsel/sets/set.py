@@ -617,14 +617,14 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             selectors over columns), or "index: " and the reason.
         """
         index = self._reader.index
-        found = index.stats()
-        longest = [(what, count, self._reader.keys_at(places)) for what, count, places in found["longest"]]
+        figures = index.stats()
+        longest = [(what, count, self._reader.keys_at(places)) for what, count, places in figures["longest"]]
         for name in index.names:
-            first, others, kind = parted(name)
-            if others:
+            first, more, kind = parted(name)
+            if more:
                 shown = converted(first, kind) if kind else first
                 longest = [(what.replace(name, shown, 1), count, keys) for what, count, keys in longest]
-        return {**found, "longest": longest, "names": len(index.names), "batches": self._choice.batches}
+        return {**figures, "longest": longest, "names": len(index.names), "batches": self._choice.batches}
 
     # ---- travelling --------------------------------------------------------------------------------------------------
 

@@ -82,8 +82,8 @@ class DataSource(SparkDataSource):
 
     def __init__(self, options: Mapping[str, str]) -> None:
         super().__init__(dict(options))
-        given = {name.lower(): text for name, text in options.items()}
-        for name in given:
+        texts = {name.lower(): text for name, text in options.items()}
+        for name in texts:
             if name in _LIMITS:
                 raise ArgumentError(
                     f"the option {_LIMITS[name]} is not for this data source: a stream reads all new files at once",
@@ -91,30 +91,30 @@ class DataSource(SparkDataSource):
                 )
             if name not in (*OPTIONS, "paths"):
                 raise ArgumentError(f"there is no option {name!r}: choose {', '.join(OPTIONS)}")
-        if "selector" in given and "selectors" in given:
+        if "selector" in texts and "selectors" in texts:
             raise ArgumentError("the options selector and selectors are both set", hint="leave one of them out")
-        if "selector" not in given and "selectors" not in given:
+        if "selector" not in texts and "selectors" not in texts:
             raise wordings.option_missing("selector", "set it to '' to select everything")
-        if "path" not in given and "paths" not in given:
+        if "path" not in texts and "paths" not in texts:
             raise wordings.option_missing("path", "name a file, a directory or a pattern: load(path)")
-        self._paths = [given["path"]] if "path" in given else []
-        self._paths += json.loads(given.get("paths", "[]"))
+        self._paths = [texts["path"]] if "path" in texts else []
+        self._paths += json.loads(texts.get("paths", "[]"))
         self.matcher: mqsel.matcher.Matcher | SelectorSet[Any]
-        if "selectors" in given:
-            self.matcher = _set_of(given["selectors"], given.get("dialect", "IBM_MQ"))
+        if "selectors" in texts:
+            self.matcher = _set_of(texts["selectors"], texts.get("dialect", "IBM_MQ"))
         else:
-            self.matcher = mqsel.matcher.compile(given["selector"], dialect=given.get("dialect", "IBM_MQ"))
-        named = given.get("format", "").lower()
+            self.matcher = mqsel.matcher.compile(texts["selector"], dialect=texts.get("dialect", "IBM_MQ"))
+        named = texts.get("format", "").lower()
         self._format = _ALIASES.get(named, named)
-        self.is_skipping = given.get("errors", "raise") == "skip"
-        if given.get("errors", "raise") not in ("raise", "skip"):
-            raise wordings.bad_option("errors", given["errors"], ("raise", "skip"))
-        self._columns = given.get("columns", "")
-        self.types = _declared(given.get("types", ""))
+        self.is_skipping = texts.get("errors", "raise") == "skip"
+        if texts.get("errors", "raise") not in ("raise", "skip"):
+            raise wordings.bad_option("errors", texts["errors"], ("raise", "skip"))
+        self._columns = texts.get("columns", "")
+        self.types = _declared(texts.get("types", ""))
         if self._format == "parquet":
             raise _is_parquet()
         if self._format not in ("", *_READ):
-            raise wordings.bad_option("format", given["format"], _READ)
+            raise wordings.bad_option("format", texts["format"], _READ)
         if self._format and self.types and self._format not in SCHEMAS:
             raise _misplaced_types(self._format)
 

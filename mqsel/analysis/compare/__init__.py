@@ -286,11 +286,11 @@ def satisfiable(a: str | Machine, *, dialect: Dialect | str = IBM_MQ, given: Giv
     """
     one, contract = taken(a, dialect), contract_of(given, dialect)
     budget = Budget()
-    found = satisfied(one, contract, budget.share())
-    if found.message is not None:
-        return Satisfiable(found.message, "", is_decided=True)
-    if found.reason:
-        return Satisfiable(None, f"not decided: {found.reason}", is_decided=False)
+    witness = satisfied(one, contract, budget.share())
+    if witness.message is not None:
+        return Satisfiable(witness.message, "", is_decided=True)
+    if witness.reason:
+        return Satisfiable(None, f"not decided: {witness.reason}", is_decided=False)
     parts = contradiction(one, contract, budget)
     return Satisfiable(None, _in_words(one, parts), is_decided=True, spans=tuple([part.span for part in parts]))
 
@@ -452,12 +452,12 @@ def difference(text: str, dialect_a: Dialect | str, dialect_b: Dialect | str, *,
     reason = ""
     if message is None or not _is_selected_by_one((a.truth(message), b.truth(message))):
         pairs = (a.normal.true, b.others), (b.normal.true, a.others)
-        found = _found(a, b, contract, pairs, _is_selected_by_one, budget)
-        reason, message = found.reason, message if found.message is None else found.message
+        witness = _found(a, b, contract, pairs, _is_selected_by_one, budget)
+        reason, message = witness.reason, message if witness.message is None else witness.message
     if message is None:
         pairs = (a.normal.unknown, _false(b)), (b.normal.unknown, _false(a))
-        found = _found(a, b, contract, pairs, lambda _: True, budget)
-        reason, message = reason or found.reason, found.message
+        witness = _found(a, b, contract, pairs, lambda _: True, budget)
+        reason, message = reason or witness.reason, witness.message
     if message is None:
         return Difference(is_proved=not reason, tries=tries, reason=reason)
     truths = a.truth(message), b.truth(message)
@@ -516,10 +516,10 @@ def _found(
 
     reason = ""
     for pair in pairs:
-        found = search(contract, (a, b), pair, check, budget.share())
-        if found.message is not None:
-            return found
-        reason = reason or found.reason
+        witness = search(contract, (a, b), pair, check, budget.share())
+        if witness.message is not None:
+            return witness
+        reason = reason or witness.reason
     return Witness(None, reason)
 
 

@@ -238,14 +238,14 @@ def audit(
             every.setdefault(one, []).append(entry.known)
         if len(keys) > 1:
             same.append(Equal(tuple(keys), is_one_text=True))
-        found = satisfied(entry.known, contract, proofs.share(_OF_PROOF))
-        if found.is_none:
+        witness = satisfied(entry.known, contract, proofs.share(_OF_PROOF))
+        if witness.is_none:
             reason = contradiction_in_words(entry.known, contract, proofs.share(_OF_PROOF))
             never += [Never(key, reason) for key in keys]
-        elif found.message is None:
+        elif witness.message is None:
             undecided += keys
         else:
-            entry.messages = [*_messages(entry, found.message)]
+            entry.messages = [*_messages(entry, witness.message)]
             entries.append(entry)
     groups, within, unsure = _contained(entries)
     equal = [Equal(tuple([key for one in group for key in one.keys]), is_one_text=False) for group in groups]
@@ -455,7 +455,7 @@ def _contained(entries: Sequence[_Entry]) -> tuple[list[list[_Entry]], list[tupl
 
 def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
     """Report whether all that *inner* selects is selected by *wide*; if not, remember what shows it."""
-    found = search(
+    witness = search(
         inner.contract,
         (inner.known, wide.known),
         (inner.known.normal.true, wide.known.others),
@@ -463,9 +463,9 @@ def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
         inner.proofs.share(_OF_PROOF),
         inner.messages,
     )
-    if found.message is not None:
-        inner.messages.append(found.message)
-    return None if found.reason else found.message is None
+    if witness.message is not None:
+        inner.messages.append(witness.message)
+    return None if witness.reason else witness.message is None
 
 
 # ---- what a missing property does ------------------------------------------------------------------------------------

@@ -267,12 +267,12 @@ class Contract:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the contract as a dict that can be written as JSON."""
-        found: dict[str, Any] = {"properties": {name: one.as_dict() for name, one in self.properties.items()}}
+        fields: dict[str, Any] = {"properties": {name: one.as_dict() for name, one in self.properties.items()}}
         if not self.others:
-            found["others"] = False
+            fields["others"] = False
         if self.selector is not None:
-            found |= {"selector": self.selector.text, "dialect": self.selector.dialect.departures()[0]}
-        return found
+            fields |= {"selector": self.selector.text, "dialect": self.selector.dialect.departures()[0]}
+        return fields
 
     def _repr_html_(self) -> str:
         rows = [
@@ -363,8 +363,8 @@ class Contract:
         """
         check_word("naming", naming, NAMINGS)
         found = []
-        held = {name: value for name, value in _held(message) if value is not None}
-        names = {spellings(name, naming)[0]: value for name, value in held.items()}
+        values = {name: value for name, value in _held(message) if value is not None}
+        names = {spellings(name, naming)[0]: value for name, value in values.items()}
         for name, said in self.properties.items():
             if said.required and spellings(name, naming)[0] not in names:
                 found.append(Breach(name, "missing", f"{name} is missing"))

@@ -75,11 +75,11 @@ def gap_of(known: Sequence[Known], contract: Contract | None, budget: Budget) ->
         return allows(message) and all(one.truth(message) in (Truth.FALSE, Truth.UNKNOWN) for one in known)
 
     others = [one.others for one in known]
-    found = find_in_cells([*said, *others], is_left, budget)
-    if found.message is None or not known:
-        return Gap(found.message, "", found.reason)
+    witness = find_in_cells([*said, *others], is_left, budget)
+    if witness.message is None or not known:
+        return Gap(witness.message, "", witness.reason)
 
-    return Gap(found.message, _written(all_of(others), said, naming, contract, known[0], budget))
+    return Gap(witness.message, _written(all_of(others), said, naming, contract, known[0], budget))
 
 
 def alone(one: Known, other: Known, contract: Contract | None, budget: Budget) -> str:

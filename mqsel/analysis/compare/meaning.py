@@ -449,10 +449,10 @@ def _difference(
         return PROVED
     reason = ""
     for holds, other in ((first, second), (second, first)):
-        found = find([*said, holds, complement(other)], differ, budget.share(_OF_PROOF))
-        if found.message is not None:
-            return found
-        reason = reason or found.reason
+        witness = find([*said, holds, complement(other)], differ, budget.share(_OF_PROOF))
+        if witness.message is not None:
+            return witness
+        reason = reason or witness.reason
     return Witness(None, reason)
 
 

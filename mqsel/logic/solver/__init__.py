@@ -79,7 +79,7 @@ def find(formulas: Iterable[Formula], check: Check, budget: Budget, *, like: Seq
         properties.
     """
     wanted = [*formulas]
-    if any(one is NEVER for one in wanted):
+    if any(part is NEVER for part in wanted):
         return Witness(None)
     of_check = steps_of_check(wanted)
     budget.count(2 * of_check)  # to look at all leaves
@@ -120,9 +120,9 @@ def find(formulas: Iterable[Formula], check: Check, budget: Budget, *, like: Seq
 
 def steps_of_check(formulas: Iterable[Formula]) -> int:
     """Return how many steps the matchers need for a message: a computed test is evaluated node by node, in Python."""
-    every = [one for formula in formulas for one in leaves(formula)]
-    computed = {id(one.subject): one.subject for one in every if isinstance(one, Leaf)}.values()
-    return 1 + len(every) // _TESTED + sum(2 * len(walk(one.expression)) for one in computed if type(one) is Computed)
+    every = [node for formula in formulas for node in leaves(formula)]
+    tested = {id(node.subject): node.subject for node in every if isinstance(node, Leaf)}.values()
+    return 1 + len(every) // _TESTED + sum(2 * len(walk(node.expression)) for node in tested if type(node) is Computed)
 
 
 def smaller(message: Message, check: Check) -> Message:
@@ -146,7 +146,7 @@ def _smaller(message: Message, check: Check) -> Iterator[Message]:
         message = present
         yield message
     for name in [*message] if len(message) <= _MANY else ():
-        less = {one: value for one, value in message.items() if one != name}
+        less = {key: value for key, value in message.items() if key != name}
         if check(less):
             message = less
             yield message
@@ -243,22 +243,22 @@ class _Solver:
         stack = [*formulas][::-1]
         changed: dict[_Key, None] = {}  # whether a set is empty may take long: it is asked once
         while stack:
-            one = stack.pop()
+            formula = stack.pop()
             self.budget.spend(OF_LEAF)
-            if isinstance(one, Leaf):
-                key, domain = self.domain(branch, one)
-                branch.domains[key] = self.meet(domain, one.values)
+            if isinstance(formula, Leaf):
+                key, domain = self.domain(branch, formula)
+                branch.domains[key] = self.meet(domain, formula.values)
                 changed[key] = None
-            elif isinstance(one, Relation):
-                pair, outcomes = self.pair(one)
+            elif isinstance(formula, Relation):
+                pair, outcomes = self.pair(formula)
                 outcomes &= branch.relations.get(pair, ~Compared(0))
                 if not outcomes:
                     return False
                 branch.relations[pair] = outcomes
-            elif isinstance(one, All) or len(one.parts) == 1:
-                stack += reversed(one.parts)
+            elif isinstance(formula, All) or len(formula.parts) == 1:
+                stack += reversed(formula.parts)
             else:
-                branch.clauses.append(one.parts)
+                branch.clauses.append(formula.parts)
         return not any(is_empty(branch.domains[key], self.budget) for key in changed)
 
     def meet(self, domain: Domain, values: Values) -> Domain:

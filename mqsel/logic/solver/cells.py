@@ -324,6 +324,6 @@ def _strings(points: frozenset[str], sets: Sequence[Values], must: Sequence[Valu
         halves = [meet(part, half) for part in parts for half in (like, outside(like, PROPERTY))]
         count += len(patterns)
         budget.spend((800 + 50 * count) * len(halves))  # of few patterns each takes two milliseconds
-        parts = [one for one in halves if not is_empty(one, budget)]
+        parts = [half for half in halves if not is_empty(half, budget)]
     for part in parts:
         yield from some_values(part, budget)
