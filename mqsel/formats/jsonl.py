@@ -104,8 +104,8 @@ def _encoder(indent: int | None, is_ascii: bool, default: Callable[[Any], Any] |
     return json.JSONEncoder(ensure_ascii=is_ascii, indent=indent, default=default).encode
 
 
-def _as_escape(found: re.Match[str]) -> str:
-    sign = found[0]
+def _as_escape(match: re.Match[str]) -> str:
+    sign = match[0]
     if sign != "#" and sign.isprintable():
         return sign
     units = sign.encode("utf-16-be", "surrogatepass").hex()
