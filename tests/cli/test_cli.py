@@ -1515,7 +1515,7 @@ def test_spark_tells_how_far_it_is(tmp_path):
         os.close(main)
         assert running.stdout.read() == b"200000\n"
     # Whether the end of the only task is still told depends on when it is asked for.
-    assert re.search(rb"\r[01] of 1 tasks(\r1 of 1 tasks)?\r {12}\r200,000 messages", told)
+    assert re.search(rb"(?:^|\r)[01] of 1 tasks(\r1 of 1 tasks)?\r {12}\r200,000 messages", told)
 
 
 @pytest.fixture
