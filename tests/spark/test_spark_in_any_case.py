@@ -43,7 +43,7 @@ def test_columns(frame: Any) -> None:
     nested = frame.selectExpr("cOLOR", "named_struct('LABEL', `SYS.label`) AS Sys", "n")
     for rows in (frame, nested):
         assert [row.n for row in rows.filter(column(TEXT, rows, dialect=AZURE)).collect()] == [1]
-    hides = pytest.warns(UserWarning, match="not from the column 'cOLOR'")
+    hides = pytest.warns(UserWarning, match="not from the column")
     for places, warns in ((layout(members="m"), hides), ({"COLOR": "m.cOlOr"}, nullcontext())):
         with warns:
             asked = column("Color = 'red'", frame, dialect=AZURE, properties=places)
@@ -89,7 +89,7 @@ def test_raw_messages_refuse() -> None:
 def test_sets(frame: Any) -> None:
     """In a set of several dialects each key reads names by its own, as `match` of the set does; a profile counts so."""
     selectors = _set()
-    hides = pytest.warns(UserWarning, match="not from the column 'cOLOR'")
+    hides = pytest.warns(UserWarning, match="not from the column")
     for rows, places, warns in ((frame, None, nullcontext()), (frame, layout(members="m"), hides)):
         with warns, pytest.warns(UserWarning, match="no column has"):
             keys = route(selectors, rows, properties=places)
