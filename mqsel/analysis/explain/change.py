@@ -394,13 +394,16 @@ def _lane(value: object) -> str:
     return next(lane for kind, lane in _LANES.items() if isinstance(value, kind))
 
 
+_INFINITE = (math.inf, -math.inf)  # which are taken only if nothing else is left
+
+
 def _distance(value: Any, current: Any) -> tuple[float, ...]:
     """Return how far a value is from the current one: first by its type, then by the number."""
     lane = _lane(value)
     return (
         lane != _lane(current),
         _RANKS.index(lane),
-        abs(value - current) if _is_number(value) and _is_number(current) else 0,
+        abs(value - current) if _is_number(value) and _is_number(current) else math.inf if value in _INFINITE else 0,
     )
 
 
