@@ -37,7 +37,9 @@ def test_translations(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Invariant: an engine selects a canonical message by a translation if the source selects it by the selector."""
     explained = _Migration.unproved
     # What is read there, but not proved to mean the same, is not sent: half of the time would go to saying why.
-    monkeypatch.setattr(_Migration, "unproved", lambda one, kinds: UNPROVED if any(one.trees.values()) else explained(one, kinds))
+    monkeypatch.setattr(
+        _Migration, "unproved", lambda one, kinds: UNPROVED if any(one.trees.values()) else explained(one, kinds)
+    )
     rng = random.Random(f"translations {preset}")
     cases, wanted, texts = [], [], 0
     while texts < COUNT:
