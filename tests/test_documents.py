@@ -268,7 +268,9 @@ def _typed() -> list[str]:
     return re.findall(r"^\|.*\| `(.*)` \|$", shown.read_text(encoding="utf-8"), re.MULTILINE) if shown.exists() else []
 
 
-@pytest.mark.parametrize("typed", _typed())
+@pytest.mark.parametrize(
+    "typed", [pytest.param(row, marks=[pytest.mark.spark] if row.startswith("df.") else []) for row in _typed()]
+)
 def test_what_one_types(typed: str, request: pytest.FixtureRequest) -> None:
     """Each row of README's first table runs, answers on stdout, and ends as a question that was answered does."""
     if not (ROOT / "bench").exists():

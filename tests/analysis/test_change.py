@@ -156,6 +156,7 @@ def _random_case(rng: random.Random, name: str) -> tuple[str, strategies.Propert
 _DIALECTS = {**PRESETS, **strategies.DIALECTS}
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", _DIALECTS)
 def test_sentences_are_proved(name: str) -> None:
     """Invariant: the values that a sentence names, read again as they are printed, select the message."""

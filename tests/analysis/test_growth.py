@@ -74,6 +74,7 @@ def _slow(*arguments: str) -> list[str]:
     return [row for row in said if row[2] != "slowest"]
 
 
+@pytest.mark.volume
 def test_no_dialect_makes_the_worst_constructs_take_more_than_their_budget() -> None:
     """No dialect makes a call take more than two seconds of processor time for what takes the most steps."""
     worst = ("--constructs", "sum of properties", "pairs by AND", "--calls", "relation", "migrate")

@@ -303,6 +303,7 @@ _VALUED = ("JMSDeliveryMode", "JMSDestination", "JMSReplyTo", "JMSPriority")
 _TESTS = ("{} <> 7", "{} <> 0.1", "NOT {} = 7", "{} NOT IN ('a', 'b')", "{} NOT BETWEEN 1 AND 2", "7 <> {}", "{} <> x")
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("target", PRESETS)
 @pytest.mark.parametrize("source", ["IBM_MQ", "JMS", "ACTIVEMQ"])
 def test_a_candidate_that_is_refused_ends_no_migration(source: str, target: str) -> None:

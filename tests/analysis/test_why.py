@@ -355,6 +355,7 @@ def test_as_json() -> None:
     assert made["properties"][2]["values"] == [{"value": "01", "messages": 1}]
 
 
+@pytest.mark.volume
 def test_kinds_of_messages() -> None:
     """Sequences with a schema, Records, raw messages and frames are counted as the mappings they stand for."""
     text = "color = 'blue' AND weight > 2500"

@@ -87,6 +87,15 @@ def test_reading_is_quick(tmp_path: Path, kind: str, first: str, repeated: str) 
 @pytest.mark.long
 @pytest.mark.parametrize(("kind", "first", "repeated"), ROWS)
 def test_reading_is_linear(tmp_path: Path, kind: str, first: str, repeated: str) -> None:
-    """Twice the file takes at most three times as long, or less than a third of a second."""
-    once, twice = (seconds(tmp_path / "a", kind, first, repeated, size) for size in (100_000, 200_000))
-    assert twice < max(3 * once, 0.33)
+    """Twice the file takes at most three times as long, or less than a third of a second.
+
+    What runs beside a test makes its processor slower by half and more, but not in each of five attempts.
+    """
+    ratios = []
+    for attempt in range(5):
+        path = tmp_path / str(attempt)
+        once, twice = (seconds(path, kind, first, repeated, size) for size in (100_000, 200_000))
+        ratios.append(twice / max(once, 0.11))
+        if ratios[-1] < 3:
+            return
+    pytest.fail(f"twice the file took {ratios} times as long")
