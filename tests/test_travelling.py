@@ -44,7 +44,7 @@ def _cases(count: int, seed: str) -> Iterator[tuple[mqsel.Matcher, dict[str, Any
             yield mqsel.compile(text, dialect=dialect), strategies.to_message(properties)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.volume
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_pickled_matchers_are_the_same(protocol: int) -> None:
     """Invariant: a matcher comes back equal, with the same program, and gives the same answers."""

@@ -72,7 +72,7 @@ def test_parts_are_selectors_of_the_dialect() -> None:
     assert not any('"' in sentence for sentence in found.sentences)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_parts_are_what_explain_says(name: str) -> None:
     """Invariant: of a message the outcome of a test is the truth that `explain` gives it, where it is reached."""

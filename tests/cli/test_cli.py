@@ -1454,7 +1454,7 @@ def test_spark_reads_every_format(matched, tmp_path):
     assert f"skipped in part: 3 messages, the first {files[2]}:{line}: MQRFH2 at ".encode() in done.stderr
 
 
-@pytest.mark.sample(1, rest="process")
+@pytest.mark.process
 @pytest.mark.parametrize("size", [1, 100, 5000])
 def test_parts_are_reported_like_their_file(run, tmp_path, monkeypatch, size):
     """Invariant: whatever the size of the parts, lines, complaints with their places, and counts are the file's."""

@@ -154,7 +154,7 @@ def _folded(tree: Any) -> Any:
     return tree
 
 
-@pytest.mark.sample(2)
+@pytest.mark.volume
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_random_texts(product: str) -> None:
     """The second reading accepts the same random texts and reads the same trees; written, they are read again."""

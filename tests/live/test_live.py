@@ -193,7 +193,7 @@ def test_the_selector_is_sent() -> None:
         assert broker.credit == 0
 
 
-@pytest.mark.sample(1)
+@pytest.mark.volume
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_a_broker_sends(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Any bytes of a broker either are messages or end in a QueueError: nothing crashes, nothing hangs."""
