@@ -515,7 +515,8 @@ def test_ctrl_c_while_a_thread_is_started() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", ["delete", *(pytest.param(name, marks=pytest.mark.volume) for name in ("add", "replace", "gaps", "faulty"))]
+    "change",
+    ["delete", *(pytest.param(name, marks=pytest.mark.volume) for name in ("add", "replace", "gaps", "faulty"))],
 )
 def test_each_line_in_turn(change: str) -> None:
     """Invariant: an exception at any line of Python leaves the set as it was, or as it was to become."""
