@@ -404,7 +404,7 @@ class Session:
         return {name: _visible(one) for name, one in answer.items()}
 
     def _receivers(self, inventory: SelectorSet[str], found: FoundMessage) -> dict[str, Any]:
-        """Return the selectors that select a message; if none does, those that a change of one property suffices for."""
+        """Return the selectors that select a message; if none does, those for which one change is enough."""
         is_row = FORMATS[found.kind].message is None
         message = found.data if is_row else reader(found.kind, inventory, types=self._types)(found.data)
         keys = inventory.match(message)
