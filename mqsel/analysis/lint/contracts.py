@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 
 from mqsel.analysis.compare.contract import PRESENT, Contract
 from mqsel.analysis.compare.search import search, truth_of
-from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.lint.chains import Operand, Structure, shown
 from mqsel.analysis.lint.findings import Found, strings_of
 from mqsel.errors import cut_piece, quoted
@@ -18,7 +17,7 @@ from mqsel.language.nodes import And, Identifier, In, IsNull, Or, quote, walk
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import ALWAYS, NEVER, Leaf, all_of, complement, leaf
 from mqsel.logic.sets import NOTHING, PROPERTY
-from mqsel.names import spellings
+from mqsel.names import near_names, spellings
 from mqsel.values import Truth
 
 OF_SEARCH = 8_000  # steps of one search
