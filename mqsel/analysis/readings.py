@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mqsel.errors import PropertyTypeError, SelectorError
 from mqsel.language import dialects
@@ -21,9 +21,6 @@ from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.values import Truth
-
-if TYPE_CHECKING:
-    from mqsel.analysis.explain.account import Verdict
 
 UNDOCUMENTED = "undocumented"  # of values for which the documents of a product have no answer
 REFUSED = "refused"  # of a text
@@ -130,23 +127,26 @@ def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect, budg
     return tuple(found)
 
 
-def peculiar(test: Node, text: str, message: Mapping[str, Any], dialect: Dialect, verdict: Verdict) -> str:
+def peculiar(
+    test: Node, text: str, message: Mapping[str, Any], dialect: Dialect, truth: Truth, *, is_mismatched: bool
+) -> str:
     """Return the rule of a dialect for a test that JMS evaluates to something else for a message; empty if it does not.
 
     Args:
         text: the test, without the selector that it is in.
-        verdict: what the dialect makes of it.
+        truth: the truth of the test in the dialect.
+        is_mismatched: whether a value has a type that the test does not take.
     """
     expected = outcome(text, message, _JMS)
-    if expected in (verdict.truth, REFUSED) or outcome(text, message, _alone(dialect)) is not verdict.truth:
+    if expected in (truth, REFUSED) or outcome(text, message, _alone(dialect)) is not truth:
         return ""
-    for name in _rules(test, verdict, is_missing=None in message.values()):
+    for name in _rules(test, is_mismatched=is_mismatched, is_missing=None in message.values()):
         if getattr(dialect, name) != getattr(JMS, name):
             return in_this_dialect(name, getattr(dialect, name))
     return f"in JMS the test is {expected}"
 
 
-def _rules(test: Node, verdict: Verdict, *, is_missing: bool) -> Iterator[str]:
+def _rules(test: Node, *, is_mismatched: bool, is_missing: bool) -> Iterator[str]:
     """List the fields of a dialect that have rules for a test, the most specific ones first."""
     expression = test.expression if isinstance(test, Computed) else test
     order = walk(expression)
@@ -158,7 +158,7 @@ def _rules(test: Node, verdict: Verdict, *, is_missing: bool) -> Iterator[str]:
         yield from ["division", "arithmetic_mismatch"]
     if isinstance(expression, (In, Like)):
         yield "in_mismatch" if isinstance(expression, In) else "like_mismatch"
-    elif verdict.is_mismatched:
+    elif is_mismatched:
         yield "type_mismatch"
 
 

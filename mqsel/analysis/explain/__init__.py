@@ -253,7 +253,8 @@ class _Reasons:
             return ""
         text, names = self.selector.text[slice(*node.span)], self.selector.names_of(node)
         message = {name: self.message[name] for name in names}
-        return peculiar(node, text, message, dialect, self.outcomes[id(node)])
+        truth, is_mismatched = self.outcomes[id(node)]
+        return peculiar(node, text, message, dialect, truth, is_mismatched=is_mismatched)
 
     def of_unreached(self, node: Node) -> str:
         """Return which types differ in a test that was not evaluated; what else it would be is left open."""
