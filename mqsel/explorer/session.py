@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from mqsel.analysis.compare import relation
 from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.relation import relation
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.profile import report
@@ -42,6 +42,7 @@ from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import as_dialect, core_of
 from mqsel.language.lexer import tokenize
 from mqsel.language.selector import read_selector
+from mqsel.machine.origin import selector_of
 from mqsel.machine.program import VERSION
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
@@ -345,7 +346,7 @@ class Session:
         """
         text, dialect, second = question[2:5]
         matcher = compile_selector(text, dialect=dialect)
-        profiler = Profiler(read_selector(text, matcher.dialect))
+        profiler = Profiler(selector_of(matcher.program))
         alone = 0
         for block in [*self._blocks]:
             check()
@@ -404,15 +405,15 @@ class Session:
         return {name: _visible(one) for name, one in answer.items()}
 
     def _receivers(self, inventory: SelectorSet[str], found: FoundMessage) -> dict[str, Any]:
-        """Return the selectors that select a message; if none does, those that need the least to change."""
+        """Return the selectors that select a message; if none does, those for which one change is enough."""
         is_row = FORMATS[found.kind].message is None
         message = found.data if is_row else reader(found.kind, inventory, types=self._types)(found.data)
         keys = inventory.match(message)
         near = []
         for key in [] if keys else islice(inventory, _TRIED):
             change = judged(inventory.matcher(key), found, self._types).explanation.change
-            near += [(change.count(" and "), key, change)] * bool(change)
-        chosen = [(key, "") for key in keys] or [(key, change) for _, key, change in sorted(near)]
+            near += [(key, change)] * bool(change)
+        chosen = [(key, "") for key in keys] or sorted(near)
         gets = [
             {
                 "key": key,
