@@ -9,6 +9,7 @@ from typing import Any
 from mqsel.analysis.compare import RELATIONS, Difference, Related, difference, related, taken
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import in_words
+from mqsel.carets import in_one_line, shortened
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_format, add_given, command, contract_of, dialect_of
 from mqsel.cli.changes import over_files
@@ -26,7 +27,7 @@ from mqsel.cli.selectors import (
     names_files,
     unread,
 )
-from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
+from mqsel.errors import MqselError, SelectorError
 from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from mqsel.analysis.compare import Known, Related, satisfied, taken
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import in_words
+from mqsel.arguments import check_total
 from mqsel.cli.page import Cell, PageTable, counted
 from mqsel.cli.selectors import Given
-from mqsel.errors import SelectorError, check_total
+from mqsel.errors import SelectorError
 
 
 class ReviewRow(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from mqsel.carets import visible
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.configuration import configured
 from mqsel.cli.output import print_json, print_text, say, write_file
-from mqsel.errors import visible
 from mqsel.testing.cases import Verdict, judged, read_cases
 
 _EXAMPLES = """\

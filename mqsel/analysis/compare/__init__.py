@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.explain import message_code
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, answer, counted, readings
-from mqsel.errors import ArgumentError, SelectorError, Span, in_one_line, is_a, quoted, type_name
+from mqsel.carets import Span, in_one_line, quoted, type_name
+from mqsel.errors import ArgumentError, SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.nodes import And, Computed, Identifier, Node
 from mqsel.language.optimizer import optimize
@@ -103,7 +104,7 @@ def taken(given: str | Machine, dialect: Dialect | str) -> Known:
     if isinstance(given, Machine):
         check_source(given.program)
         return known(given.program.text, given.program.dialect)
-    if not is_a(given, str):
+    if not isinstance(given, str):
         raise ArgumentError(f"a selector is a str or a Matcher, found {type_name(given)}")
     return known(str.__str__(given), as_dialect(dialect))
 
@@ -146,7 +147,7 @@ def contract_of(given: Given, dialect: Dialect | str) -> Contract | None:
     """
     if given is None or isinstance(given, Contract):
         return given
-    if is_a(given, str):
+    if isinstance(given, str):
         return Contract(selector=given, dialect=dialect)
     return Contract(given)
 
