@@ -10,7 +10,7 @@ pa = pytest.importorskip("pyarrow", reason="the extra explore is not installed")
 from conftest import VECTORS_ROOT, json_lines, message_of  # noqa: E402
 
 from mqsel import SelectorSet, SelectorSyntaxError, compile  # noqa: A004, E402 (they need pyarrow)
-from mqsel.errors import DecodeError, PropertyTypeError, SelectorError  # noqa: E402
+from mqsel.errors import DecodeError, PropertyTypeError, SelectorError
 from mqsel.explorer import session as module  # noqa: E402
 from mqsel.explorer.blocks import Block, columns_of  # noqa: E402
 from mqsel.explorer.session import Cancelled, MessageSource, Question, Session, _remedies  # noqa: E402
