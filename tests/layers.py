@@ -55,8 +55,8 @@ INSIDE = {
     " lint.chains lint.tests lint.names lint.products lint.contracts lint lint.__init__ explain.sentences"
     " explain.profile",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps _splitters _exports arrays amqsbcg qload foreign members framings rows _footer"
-    " extremes parquet parts _text _sifter run.work listing inspection judgement selectors run.tasks"
+    "files": "configuration wordings opening dumps _splitters _exports arrays amqsbcg qload foreign members framings"
+    " rows _footer extremes parquet parts _text _sifter run.work listing inspection judgement selectors run.tasks"
     " run.workers run run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
@@ -65,7 +65,7 @@ INSIDE = {
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
     " source __init__",
     "explorer": "blocks session server __init__",
-    "cli": "configuration output arguments rules report baseline queues run page selectors review choice rewriting"
+    "cli": "output arguments rules report baseline queues run page selectors review choice rewriting"
     " changes match why route lint check format explain inspect diff audit contract migrate explore test"
     " completion help __init__",
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from mqsel.analysis.lint import RULES, Rule, lint
 from mqsel.carets import cut_piece
-from mqsel.cli.configuration import known_rules
+from mqsel.files.configuration import known_rules
 from mqsel.language.dialects import SOURCES
 
 _WIDTH = max(len(rule.code) for rule in RULES)
