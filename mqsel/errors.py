@@ -567,6 +567,11 @@ def check_total(found: int, *reported: int, of: str = "selectors") -> None:
         raise MqselError(f"defect of mqsel: {found:,} {of} were found, and {sum(reported):,} are in the report")
 
 
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """Return a count and its noun, which agree in number: "1 message", "2,000 messages"."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
 def shortened(value: object) -> str:
     """Show a value of a message in one short line."""
     try:

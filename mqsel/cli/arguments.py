@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from mqsel.cli.configuration import configured
 from mqsel.cli.output import complain
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, nameable, quoted, shortened
+from mqsel.errors import (
+    ArgumentError,
+    MqselError,
+    PropertyTypeError,
+    SelectorError,
+    nameable,
+    plural,
+    quoted,
+    shortened,
+)
 from mqsel.files.framings import FRAMINGS
 from mqsel.files.opening import MAX_SIZE, is_queue, unfolded
 from mqsel.formats.jsonl import object_from_json
@@ -335,7 +344,7 @@ def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | N
 
 
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options:
-    """Add the files, and the options for how they are read; return the group of options."""
+    """Add the files, and the options for how they are read and how far; return the group of options."""
     made.add_argument(
         "files",
         metavar="FILE",
@@ -344,17 +353,15 @@ def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options:
         help="files, folders, patterns or URLs of messages (default, or -: stdin)",
     )
     made.set_defaults(rest="files")
-    return add_format(made, formats)
+    group = add_format(made, formats)
+    group.add_argument(
+        "--limit", type=limit, metavar="N", help="stop after N messages read, in the order of FILE (default: never)"
+    )
+    return group
 
 
-def add_queues(
-    made: argparse.ArgumentParser, *, can_follow: bool = False, can_ask: bool = False, can_limit: bool = False
-) -> None:
-    """Add the options for queues of running brokers.
-
-    Args:
-        can_limit: how many messages of a queue are read; if it is how many are printed, the command has its own.
-    """
+def add_queues(made: argparse.ArgumentParser, *, can_follow: bool = False, can_ask: bool = False) -> None:
+    """Add the options for queues of running brokers."""
     group = made.add_argument_group(_QUEUES)
     group.add_argument(
         "--password-file",
@@ -369,14 +376,6 @@ def add_queues(
     if can_follow:
         group.add_argument(
             "--follow", action="store_true", help="keep waiting for new messages at the end of the queue"
-        )
-    if can_limit:
-        group.add_argument(
-            "--limit",
-            dest="browsed",
-            type=limit,
-            metavar="N",
-            help="read the first N messages of each queue (default: all)",
         )
     if can_ask:
         group.add_argument(
@@ -398,23 +397,16 @@ def add_errors(options: Options, what: str) -> None:
 
 
 def add_max_matches(options: Options) -> None:
-    """Add the option that ends a run after some matches, and the former name of the option."""
-    options.add_argument(
-        "--max-matches", dest="limit", type=limit, metavar="N", help="stop after N matches (default: never)"
-    )
-    options.add_argument(
-        "--limit",
-        type=_former_limit,
-        metavar="N",
-        help="former name of --max-matches; next release: stop after N messages read",
-    )
+    """Add the option that ends a run after some matches."""
+    options.add_argument("--max-matches", type=limit, metavar="N", help="stop after N matches (default: never)")
 
 
-def _former_limit(text: str) -> int:
-    count = limit(text)
-    notice = "--limit stops after N matches, as before; the next release will stop after N messages read"
-    complain(MqselError(notice, hint=f"write --max-matches {count}"))
-    return count
+def say_new_limit(arguments: argparse.Namespace) -> None:
+    """Report, in one release, what --limit means in the two commands in which it was the name of --max-matches."""
+    if arguments.limit is not None:
+        wanted = f"to stop after {plural(arguments.limit, 'match', 'matches')}, write --max-matches {arguments.limit}"
+        notice = "--limit N now stops after N messages read, and no longer after N matches"
+        complain(MqselError(notice, hint=wanted))
 
 
 def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options:

@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
     output.add_argument("--json", action="store_true", help="print the contract on one line")
     output.add_argument("--no-values", action="store_true", help="write types and presence, but no value of a message")
     add_ways(made)
-    add_queues(made, can_limit=True)
+    add_queues(made)
 
 
 def _contract(arguments: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from mqsel.cli.arguments import (
     command,
     contract_of,
     files_of,
+    say_new_limit,
 )
 from mqsel.cli.output import flush, line_bytes, print_data, print_json, print_text, say
 from mqsel.cli.report import Report, say_answers
@@ -182,13 +183,14 @@ _WAYS = {"line_number": _Places, "files_with_matches": _Names, "quiet": _Nothing
 def _match(arguments: argparse.Namespace) -> int:
     given = contract_of(arguments, arguments.dialect)
     report_of = next((made for name, made in _WAYS.items() if getattr(arguments, name)), MatchReport)
+    say_new_limit(arguments)
     placed = report_of in (_Places, _Lines)
     ask = ask_of(
         arguments,
         invert=arguments.invert,
         counting=arguments.count or report_of in (_Names, _Nothing),
         raising=arguments.errors == "raise",
-        limit=1 if report_of in (_Names, _Nothing) else arguments.limit,
+        limit=1 if report_of in (_Names, _Nothing) else arguments.max_matches,
         apart=placed,
         placed=placed,
         given=given,

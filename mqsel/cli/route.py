@@ -24,6 +24,7 @@ from mqsel.cli.arguments import (
     add_queues,
     command,
     files_of,
+    say_new_limit,
 )
 from mqsel.cli.output import print_json, print_text, say
 from mqsel.cli.report import CountReport, Report, first_of
@@ -97,8 +98,9 @@ def _route(arguments: argparse.Namespace) -> int:
     if arguments.count and arguments.into:
         raise MqselError("--count prints no messages: --into has none to write", hint="leave one of them out")
     raising = arguments.errors == "raise"
+    say_new_limit(arguments)
     is_export = not arguments.files and _is_export(arguments.selectors)
-    ask = ask_of(arguments, counting=arguments.count, raising=raising, limit=arguments.limit, bound=is_export)
+    ask = ask_of(arguments, counting=arguments.count, raising=raising, limit=arguments.max_matches, bound=is_export)
     if is_export:  # it has the messages, too
         arguments.files = [arguments.selectors]
     files = files_of(arguments)

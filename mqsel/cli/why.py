@@ -62,7 +62,7 @@ def add(commands: Commands) -> None:
     output.add_argument("--json", action="store_true", help="print one JSON object")
     add_files(made, FORMATS)
     add_ways(made)
-    add_queues(made, can_ask=True, can_limit=True)
+    add_queues(made, can_ask=True)
 
 
 def _filter_of(queue: str, path: str) -> Matcher:

@@ -105,8 +105,6 @@ def values_of(found: FoundMessage, types: Mapping[str, str]) -> dict[str, Any]:
 class Collect(Job):
     """Yields the messages in blocks; complaints about what is no message on the way."""
 
-    is_over = False
-
     def __init__(self, selects: None, ask: Ask) -> None:
         super().__init__(selects, ask)
         self._is_json = ask.format == "json"

@@ -163,7 +163,7 @@ def _records(
     """Sift every partition; yield what comes of them in their order."""
     from pyspark import StorageLevel  # noqa: PLC0415 (an extra)
 
-    if ask().limit is None:
+    if ask().limit is ask().reads is None:
         # All partitions at once; toLocalIterator alone would begin one when the one before has ended.
         sifted = units.mapPartitions(partial(_sifted, held, ask(), job)).persist(StorageLevel.MEMORY_AND_DISK)
         with _watched(context, advance):

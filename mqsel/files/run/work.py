@@ -58,6 +58,8 @@ class Ask(NamedTuple):
     """What is asked of a run; see the options of ``mqsel match``.
 
     Attributes:
+        limit: the most messages that are selected; None for all.
+        reads: the most messages that are read; None for all.
         apart: whether messages come in lists, one an item, rather than together.
         placed: whether an item is a pair: the place of the message, as in a `Complaint`, and the message.
         given: the contract that messages are held against; None for none.
@@ -79,6 +81,7 @@ class Ask(NamedTuple):
     bound: bool = False
     by_place: bool = False
     max_size: int = MAX_MESSAGE
+    reads: int | None = None
     sharing: Sharing = Sharing()
 
 
@@ -381,7 +384,13 @@ class Job:
 
         try:
             for group in parquet.groups(
-                self.selects, part.path, part.start, part.stop, fixed=dict(part.fixed), is_inverted=self.reads_all
+                self.selects,
+                part.path,
+                part.start,
+                part.stop,
+                fixed=dict(part.fixed),
+                is_inverted=self.reads_all,
+                most=self.ask.reads,
             ):
                 if self._keeper is not None:
                     self._keeper.take_group(group, part)
@@ -424,7 +433,8 @@ class Job:
     @property
     def is_over(self) -> bool:
         """Whether no more is asked for."""
-        return bool(self.counts.selected == self.ask.limit)
+        limit, reads = self.ask.limit, self.ask.reads
+        return (limit is not None and self.counts.selected == limit) or (reads is not None and self.seen == reads)
 
     # What jobs differ in.
 
@@ -482,7 +492,7 @@ class _Keeper:
         from mqsel.columns.lookup import column_of, names_of, type_of  # noqa: PLC0415 (for Parquet alone)
 
         fixed = dict(part.fixed)
-        for batch in group.file.read_row_group(group.number).to_batches():
+        for batch in group.file.read_row_group(group.number).slice(0, group.rows).to_batches():
             rows = batch.to_struct_array()
             columns = {}
             for name in names_of(rows.type):
@@ -541,6 +551,7 @@ class Match(Job):
             counting=ask.counting,
             raising=ask.raising,
             limit=-1 if ask.limit is None else ask.limit,
+            reads=-1 if ask.reads is None else ask.reads,
             apart=ask.apart,
             placed=ask.placed,
             runs=Runs if ask.by_place else None,
@@ -713,8 +724,6 @@ class Why(Job):
     near a missing one.
     """
 
-    is_over = False
-
     def __init__(self, selects: Matcher, ask: Ask) -> None:
         from mqsel.analysis.explain.account import Profiler  # noqa: PLC0415 (match needs none of it)
         from mqsel.machine.origin import selector_of  # noqa: PLC0415 (likewise)
@@ -743,6 +752,7 @@ class Why(Job):
         sifter = Sifter(
             self.selects, self._decoder, judge, lambda place, error: next(self.refused(place, error), None), self.note,
             None, None, counting=True, raising=self.ask.raising, counter=counter,
+            reads=-1 if self.ask.reads is None else self.ask.reads,
         )  # fmt: skip
         yield from unit_by_unit(source, sifter, sifter.sift)
         account.lines = sifter.lines
@@ -832,8 +842,6 @@ class Changed(NamedTuple):
 class Diff(Job):
     """Counts by key what is selected after a change and was not before, and the other way round; yields examples."""
 
-    is_over = False
-
     def __init__(self, selects: Changed, ask: Ask) -> None:
         super().__init__(selects, ask)
         self._shown: Counter[tuple[Any, bool]] = Counter()
@@ -919,8 +927,6 @@ class Describe(Job):
     Fields of the message descriptor, and the names that IBM's JMS has for them, are left out: each message has all.
     """
 
-    is_over = False
-
     def __init__(self, selects: None, ask: Ask) -> None:
         from mqsel.analysis.compare.contract import OF_DESCRIPTOR, Observed  # noqa: PLC0415 (match needs none of it)
 
@@ -943,7 +949,8 @@ class Describe(Job):
             with parquet.opened(part.path) as file, parquet.trouble_of(part.path):
                 stop = file.metadata.num_row_groups if part.stop < 0 else part.stop
                 for number in range(part.start, stop):
-                    for batch in file.read_row_group(number).to_batches():
+                    left = None if self.ask.reads is None else self.ask.reads - self.counts.messages
+                    for batch in file.read_row_group(number).slice(0, left).to_batches() if left != 0 else ():
                         self.counts.take_batch(batch, dict(part.fixed))
         except (FileError, PropertyTypeError) as error:
             yield of_rows(error, part.path)
