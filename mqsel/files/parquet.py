@@ -26,7 +26,7 @@ from mqsel.logic.formulas import any_of
 from mqsel.logic.normal import normal
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
-from mqsel.names import follow, spellings
+from mqsel.names import follow, near_names, spellings
 from mqsel.values import Truth
 
 if TYPE_CHECKING:
@@ -434,8 +434,6 @@ def _sliced(table: pa.Table) -> Iterator[pa.Table]:
 
 def with_near_columns(matcher: Matcher, group: RowGroup) -> pa.Table:
     """Return the table of a group, and the columns whose names are near those of properties that rows lack."""
-    from mqsel.analysis.explain.near import near_names  # noqa: PLC0415 (for why alone)
-
     table = group.table
     assert table is not None
     names = [*names_of(group.file.schema_arrow)]

@@ -6,7 +6,6 @@ machine: at the top of a selector ERR is FALSE, so an AND of three-valued conjun
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import warnings
@@ -31,7 +30,7 @@ from mqsel.language.selector import Selector, at_time
 from mqsel.machine.compiler import lower
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
-from mqsel.names import look_up
+from mqsel.names import look_up, near_names
 from mqsel.notebook import code
 from mqsel.notebook import table as html_table
 from mqsel.spark import wordings
@@ -519,10 +518,9 @@ def _check_names(rows: Any, layout: Layout, selector: Selector, pointless: Itera
     keys = {key: key for key in (*layout.places, *layout.types)}
     wanted = [name for name in pointless if look_up(keys, name, selector.naming) is None]
     for key in keys:
-        near = difflib.get_close_matches(key.lower(), [name.lower() for name in wanted], 1, 0.75)
+        near = near_names(key, wanted)
         if key not in selector.names.values() and near and not _has(rows, layout, key, selector.naming):
-            name = next(name for name in wanted if name.lower() == near[0])
-            raise ArgumentError(f"the selector does not read '{key}': did you mean '{name}'?")
+            raise ArgumentError(f"the selector does not read '{key}': did you mean '{near[0]}'?")
 
 
 def _has(rows: Any, layout: Layout, name: str, rules: str) -> bool:

@@ -32,7 +32,6 @@ from mqsel.analysis.explain.account import (
     counts_types,
     parts_of,
 )
-from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.explain.profile import Profile, named, reported, seen_of
 from mqsel.analysis.explain.sentences import Count, Seen
 from mqsel.errors import ArgumentError, DecodeError, SelectorError
@@ -43,6 +42,7 @@ from mqsel.machine.compiler import lower
 from mqsel.machine.origin import selector_of
 from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
+from mqsel.names import near_names
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.native import Condition, NoTranslation, condition
 from mqsel.spark.planning import arrow_layout, as_selector, check_batches

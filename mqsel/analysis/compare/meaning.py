@@ -39,6 +39,7 @@ from mqsel.language.nodes import (
     Sign,
     children,
     mapped,
+    rebuilt,
     unparse,
     walk,
     with_children,
@@ -166,20 +167,15 @@ def _with_pairs(root: Node) -> Node:
 
     Of NaN and of -0.0, which no canonical message has, it is something else.
     """
-    done: list[Node] = []
-    for node in walk(root, (And, Or, Not)):
-        first = len(done) - (len(children(node)) if isinstance(node, (And, Or, Not)) else 0)
-        below = done[first:]
-        if isinstance(node, Or) and len(below) == 2:
-            one, other = map(_pair_of, below)
-            if (
-                one is not None
-                and other is not None
-                and one == Comparison(OPERATORS[other.operator].mirrored, other.right, other.left)
-            ):
-                below = [_with_pair(part) for part in below]
-        done[first:] = [with_children(node, below) if below else node]
-    return done[0]
+
+    def with_pair(node: Node) -> Node:
+        left, right = map(_pair_of, node.operands) if isinstance(node, Or) and len(node.operands) == 2 else (None, None)
+        if left is None or right is None:
+            return node
+        mirrored = Comparison(OPERATORS[right.operator].mirrored, right.right, right.left)
+        return with_children(node, [*map(_with_pair, children(node))]) if left == mirrored else node
+
+    return rebuilt(root, with_pair, (And, Or, Not))
 
 
 def _with_pair(node: Node) -> Node:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 
 from mqsel.analysis.compare import Known, search
 from mqsel.analysis.compare.contract import PRESENT, Contract
-from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.lint.chains import Operand, Structure, shown
 from mqsel.analysis.lint.findings import Found, strings_of
 from mqsel.errors import cut_piece, quoted
@@ -21,7 +20,7 @@ from mqsel.logic.normal import normal
 from mqsel.logic.sets import NOTHING, PROPERTY
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
-from mqsel.names import spellings
+from mqsel.names import near_names, spellings
 from mqsel.values import Truth
 
 OF_SEARCH = 8_000  # steps of one search
