@@ -44,7 +44,8 @@ examples:
 _MORE = """\
 For the options of a command, type mqsel COMMAND --help. For formats, dialects, paths and exit codes, type mqsel help.
 
-For the structure of --json output, see output.schema.json in the installed package (mqsel/cli/).
+For the structure of --json output, see output.schema.json in the installed package (mqsel/cli/). On a terminal, \
+output has colors unless NO_COLOR is set.
 """
 
 # The output of bare mqsel: five things that people come for.

@@ -37,7 +37,7 @@ _SHOWN = 3  # files that a hint names
 KEYED = "selectors by key"
 _LINES = 20  # of a file, by which it is known to have selectors
 _WIDEST = 118  # columns of a paragraph of help
-_QUEUES = "queues of brokers (FILE is amqp://USER@HOST:PORT/QUEUE, or amqps:// for TLS; read-only)"
+_QUEUES = "queues of brokers, read-only (FILE is amqp[s]://USER@HOST:PORT/QUEUE)"
 
 
 def dialect_of(text: str) -> Dialect:
@@ -72,7 +72,7 @@ def add_max_size(options: Options) -> None:
             type=size,
             default=MAX_SIZE,
             metavar="SIZE",
-            help="longest JSON line or uncompressed file of selectors (default: 100M bytes)",
+            help="longest line or file of selectors (default: 100M)",
         )
 
 
@@ -281,7 +281,7 @@ def command(
         choices=("auto", "always", "never"),
         default="auto",
         metavar="WHEN",
-        help="auto (default: on a terminal, unless NO_COLOR is set), always or never",
+        help="auto (default: on a terminal), always or never",
     )
     made.set_defaults(run=run, called=name)
     return made
@@ -306,7 +306,7 @@ def add_dialect(made: argparse.ArgumentParser) -> Options:
         type=lambda text: dialect_of(text) if text else configured().usual,
         default="",  # argparse reads it as it does what is given
         metavar="NAME",
-        help="dialect; names: mqsel help dialects (default: configuration, then IBM_MQ)",
+        help="see mqsel help dialects (default: IBM_MQ)",
     )
     return group
 
@@ -321,7 +321,7 @@ def add_given(options: Options, use: str) -> None:
         "--given",
         dest="contract",
         metavar="CONTRACT",
-        help=f"{use}: a file from mqsel contract, or a selector that is TRUE for all messages (default: configuration)",
+        help=f"{use}; see mqsel contract (default: configuration)",
     )
 
 
@@ -350,13 +350,11 @@ def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options:
         metavar="FILE",
         nargs="*",
         default=[],
-        help="files, folders, patterns or URLs of messages (default, or -: stdin)",
+        help="messages: files, folders, patterns or URLs; - is stdin",
     )
     made.set_defaults(rest="files")
     group = add_format(made, formats)
-    group.add_argument(
-        "--limit", type=limit, metavar="N", help="stop after N messages read, in the order of FILE (default: never)"
-    )
+    group.add_argument("--limit", type=limit, metavar="N", help="stop after N messages read (default: never)")
     return group
 
 
@@ -366,22 +364,18 @@ def add_queues(made: argparse.ArgumentParser, *, can_follow: bool = False, can_a
     group.add_argument(
         "--password-file",
         metavar="FILE",
-        help="FILE has the password in line 1 (default: $MQSEL_PASSWORD, or mqsel asks)",
+        help="password in line 1 (default: $MQSEL_PASSWORD, or ask)",
     )
-    group.add_argument(
-        "--ca", metavar="FILE", help="trusted certificate authorities (default: authorities of the system)"
-    )
-    group.add_argument("--cert", metavar="FILE", help="client certificate; identifies you if the address has no USER")
+    group.add_argument("--ca", metavar="FILE", help="trusted authorities (default: those of the system)")
+    group.add_argument("--cert", metavar="FILE", help="client certificate; identifies you without USER")
     group.add_argument("--key", metavar="FILE", help="private key of --cert (default: in the file of --cert)")
     if can_follow:
-        group.add_argument(
-            "--follow", action="store_true", help="keep waiting for new messages at the end of the queue"
-        )
+        group.add_argument("--follow", action="store_true", help="wait for new messages at the end of the queue")
     if can_ask:
         group.add_argument(
             "--ask-broker",
             action="store_true",
-            help="also let the broker select, and report where it differs from the dialect",
+            help="also compare with the selection of the broker",
         )
 
 
@@ -392,7 +386,7 @@ def add_errors(options: Options, what: str) -> None:
         choices=("skip", "raise"),
         default="skip",
         metavar="HOW",
-        help=f"invalid {what}: skip (report it; default) or raise (exit 2)",
+        help=f"invalid {what}: skip (default) or raise",
     )
 
 
@@ -416,7 +410,7 @@ def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options
         "--format",
         choices=tuple(formats),
         metavar="NAME",
-        help="format of the messages; names: mqsel help formats (default: detected)",
+        help="see mqsel help formats (default: detected)",
     )
     group.add_argument(
         "--type",
@@ -424,8 +418,7 @@ def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options
         default=[],
         type=_declared,
         metavar="NAME=TYPE",
-        help="convert property NAME to TYPE, for formats that store every value as text. Values that "
-        "can't be converted become NULL and are counted.",
+        help="type of NAME, if the format stores every value as text",
     )
     add_max_size(group)
     return group

@@ -56,15 +56,13 @@ def add(commands: Commands) -> None:
         "-n",
         "--line-number",
         action="store_true",
-        help="print FILE:LINE: before each message (FILE:BYTE if messages aren't lines)",
+        help="print FILE:LINE: (or FILE:BYTE) before each message",
     )
     way.add_argument(
         "-l", "--files-with-matches", action="store_true", help="print only the names of files with a match"
     )
     way.add_argument("-q", "--quiet", action="store_true", help="print nothing; stop at the first match")
-    way.add_argument(
-        "--json", action="store_true", help="print one JSON object for each match, then one with the counts"
-    )
+    way.add_argument("--json", action="store_true", help="print one JSON object for each match, then the counts")
     add_max_matches(output)
     reading = add_files(match, FORMATS)
     add_errors(reading, "message")

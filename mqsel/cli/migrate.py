@@ -19,7 +19,6 @@ from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
 _EXAMPLES = """\
-mqsel migrate --from TIBCO_EMS --to ARTEMIS bridges.conf
 mqsel migrate --from JMS --to RABBITMQ -e "JMSPriority > 4 AND color <> 'red'"
 mqsel migrate --from JMS --portable JMS,ARTEMIS,RABBITMQ --html report.html src/
 mqsel migrate --from IBM_MQ --to ACTIVEMQ --given contract.json --write selectors.txt\
@@ -30,16 +29,16 @@ _EXITS = (
     "A selector is invalid, or another error",
 )
 _ABOUT = """\
-Messages are JMS messages, with headers and typed properties. Each product sees them under its own names: \
-JMSPriority is AMQPriority in Artemis, and h.priority in RabbitMQ. No number is NaN or -0.0. mqsel shows a \
-translation only if it can prove that it matches the same messages. It shows what the proof assumes next to it.
+Messages are JMS messages, with headers and typed properties, which each product names in its way: JMSPriority is \
+AMQPriority in Artemis, and h.priority in RabbitMQ. No number is NaN or -0.0. mqsel shows a translation only with a \
+proof that it matches the same messages, and what the proof assumes.
 
 verdict      meaning
 same         you can use the selector as it is (proved)
 translated   the selector to use instead (proved)
-differs      mqsel found no translation; it shows a message, and the result of both products for it
-refused      the product doesn't support a part of the selector; mqsel shows which, and what you can do instead
-not decided  mqsel found neither a difference nor a proof
+differs      no translation was found; mqsel shows a message and both results
+refused      unsupported: the product lacks something; mqsel says what to do
+not decided  neither a difference nor a proof; a contract (--given) may decide it
 """
 
 

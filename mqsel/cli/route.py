@@ -55,9 +55,9 @@ _EXITS = (
     "No message could be read, or another error",
 )
 _ABOUT = """\
-mqsel prints a line of JSON for each message that a selector matches: the keys are in "subscribers", in the order of \
-the file, and the message is in "message". If JSON can't hold the message, the line has "file" and "line" or "byte". \
-mqsel reports invalid selectors, and leaves them out.
+mqsel prints a line of JSON for each message that a selector matches: "subscribers" has the keys in the order of the \
+file, and "message" the message. If JSON can't hold it, the line has "file" and "line" or "byte". --into writes \
+messages as they are in their files. mqsel reports invalid selectors, and leaves them out.
 """
 
 _NONE_LEFT = "no selector is left"
@@ -72,20 +72,16 @@ def add(commands: Commands) -> None:
     """Add the command."""
     text = "find which of many selectors match each message"
     route = command(commands, "route", _route, text, _EXAMPLES, _EXITS, _ABOUT)
-    route.add_argument(
-        "selectors", metavar="PATH", help="file, folder, pattern or URL of the selectors (see mqsel help paths)"
-    )
+    route.add_argument("selectors", metavar="PATH", help="selectors: file, folder or URL (see mqsel help paths)")
     add_inventory(route)
     output = route.add_argument_group("output")
-    output.add_argument(
-        "--into", metavar="DIR", help="write each message, as it is in its file, into a file for each key in DIR"
-    )
+    output.add_argument("--into", metavar="DIR", help="write each message into a file for each key in DIR")
     output.add_argument("--count", action="store_true", help="print the number of messages for each key")
     output.add_argument("--json", action="store_true", help="also print the counts, as the last line of JSON")
     output.add_argument(
         "--why",
         action="store_true",
-        help="for each key without messages, say which condition rejects them",
+        help="for keys without messages, say what rejects them",
     )
     add_max_matches(output)
     reading = add_files(route, FORMATS)

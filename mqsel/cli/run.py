@@ -43,7 +43,7 @@ def add_jobs(made: argparse.ArgumentParser) -> Options:
         "--jobs",
         type=limit,
         metavar="N",
-        help="number of processes (default: 1; from 256 MB on, one per processor)",
+        help="processes (default: 1; from 256 MB, one per processor)",
     )
     return group
 
@@ -55,7 +55,7 @@ def add_ways(made: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--master",
         metavar="URL",
-        help="run on this Spark master, such as spark://host:7077 (default: local[*])",
+        help="master, such as spark://host:7077 (default: local[*])",
     )
 
 

@@ -17,7 +17,7 @@ from mqsel.files.framings import FORMATS
 from mqsel.inventory import KINDS
 from mqsel.language.dialect import PRESETS
 
-LONGEST = 60  # lines of help, at 100 columns
+LONGEST = 60  # lines of help, at 80 columns
 TOPICS = ("formats", "dialects", "paths", "exit-codes")
 # Wordings that a reader has to read twice, and wordings that address nobody.
 BANNED = re.compile(
@@ -30,8 +30,8 @@ MANUAL = (Path(mqsel.__file__).parent / "cli" / "README.md").read_text(encoding=
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal of 100 columns."""
-    monkeypatch.setenv("COLUMNS", "100")
+    """A terminal of 80 columns, the width of help that is piped."""
+    monkeypatch.setenv("COLUMNS", "80")
 
 
 def _parsers() -> dict[str, ArgumentParser]:
