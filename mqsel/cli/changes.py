@@ -13,7 +13,7 @@ from mqsel.cli.output import print_json, print_text, say
 from mqsel.cli.report import Report
 from mqsel.cli.run import ask_of, run
 from mqsel.cli.selectors import Given, complain_of
-from mqsel.errors import MqselError, SelectorError
+from mqsel.errors import MqselError, SelectorError, check_total
 from mqsel.files.framings import FORMATS, place_of
 from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, everything
 from mqsel.formats.jsonl import in_json, object_from_json
@@ -72,7 +72,11 @@ def over_files(
     usual = next((one.dialect for one in (*old.values(), *new.values())), IBM_MQ)
     contract = contract_of(arguments, usual)
     changed = +desk.total.delivered
-    for key in dict.fromkeys([*read[0], *read[1]]):
+    keys = dict.fromkeys([*read[0], *read[1]])
+    check_total(
+        changed.total(), *(changed[key, is_gained] for key in keys for is_gained in (True, False)), of="changes"
+    )
+    for key in keys:
         if arguments.json or changed[key, True] or changed[key, False] or key == "":
             counts = {is_gained: changed[key, is_gained] for is_gained in (True, False)}
             examples = {is_gained: desk.examples.get((key, is_gained), []) for is_gained in (True, False)}

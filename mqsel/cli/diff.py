@@ -27,7 +27,7 @@ from mqsel.cli.selectors import (
     unread,
 )
 from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
-from mqsel.files.framings import FORMATS
+from mqsel.files.framings import FORMATS, shown
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.logic.solver.budget import Budget, budget_of_many
@@ -194,7 +194,7 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
         found = _related(known, contract, budget.share(budget.left // 2), key)
         rows.append(ReviewRow(key, *pair, found, is_unread))
         status = max(status, _show(rows[-1], paths, arguments))
-    title = f"Selectors of {paths[0]} and {paths[1]}"
+    title = f"Selectors of {shown(paths[0])} and {shown(paths[1])}"
     tables = [*reviewed(rows, contract), *unread(damaged)] if arguments.html is not None or arguments.markdown else []
     if arguments.html is not None:
         write_file(arguments.html, page.html(title, tables))
@@ -214,7 +214,7 @@ def _show(row: ReviewRow, paths: list[str], arguments: argparse.Namespace) -> in
         return 2  # it has been said what is wrong
     one = row.old or row.new
     assert one is not None
-    relation, path = "not read" if row.is_unread else "only", paths[row.old is None]
+    relation, path = "not read" if row.is_unread else "only", shown(paths[row.old is None])
     if arguments.json:
         print_json({"key": row.key, "relation": relation, "path": path, "selector": one.text})
     elif not arguments.markdown:

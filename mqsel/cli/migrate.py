@@ -14,7 +14,7 @@ from mqsel.cli.arguments import Commands, add_given, command, contract_of, diale
 from mqsel.cli.output import print_json, print_text, say, write_file
 from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import Given, add_selectors, complain_of, given, unread
-from mqsel.errors import SelectorError, check_total, in_one_line
+from mqsel.errors import SelectorError, check_total, in_one_line, nameable
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
@@ -124,10 +124,13 @@ def _migrate(arguments: argparse.Namespace) -> int:
 
 def _in_json(row: _Row) -> dict[str, Any]:
     one, found = row
-    names = () if one.entry is None else ("key", "destination", "file", "line")
+    entry = one.entry
+    known: dict[str, Any] = {}
+    if entry is not None:
+        known = {"key": entry.key, "destination": entry.destination, "file": nameable(entry.file), "line": entry.line}
     return {
         "where": one.where,
-        **{name: getattr(one.entry, name) for name in names},
+        **known,
         "selector": one.text,
         "verdict": found.verdict,
         "text": found.text or None,

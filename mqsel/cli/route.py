@@ -218,13 +218,16 @@ class RouteReport(Report):
             for key in self._keys:
                 print_text(key, str(total.delivered[key]))
         count = sum(total.delivered.values())
+        check_total(count, *(total.delivered[key] for key in self._keys), of="deliveries")
+        if not self.trouble:
+            check_total(total.messages, total.selected, total.unclaimed, total.skipped, of="messages")
         nothing = self.nothing
         say(
             f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.selected:,} of them delivered, "
             f"{count:,} deliver{'y' if count == 1 else 'ies'} to {len(self._keys) - len(nothing):,} of "
             f"{len(self._keys):,} keys, {total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
         )
-        left = total.messages - total.skipped - total.selected
+        left = total.unclaimed
         places = self._unclaimed[:EXAMPLES]
         if left and places:
             more = f" and {left - len(places):,} more: mqsel explore --inventory PATH FILE shows them"

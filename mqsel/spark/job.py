@@ -231,6 +231,7 @@ def _context(master: str, application: str, log: IO[bytes]) -> SparkContext:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # a host that cannot resolve its own name will do
     conf = SparkConf().setMaster(master).setAppName(application)
     conf.set("spark.ui.enabled", "false").set("spark.ui.showConsoleProgress", "false")
+    conf.set("spark.executorEnv.PYTHONSAFEPATH", "1")  # or a zlib.py in the current folder is that of its workers
     # Hadoop's own lines end at a carriage return, too.
     conf.set("spark.hadoop.textinputformat.record.delimiter", "\n")
     try:

@@ -125,6 +125,7 @@ class Tally:
         noted: messages of which something was skipped: a folder, a property, a name that is not allowed.
         note: the place of the first of them, and what was skipped of it.
         delivered: messages by the key of the selector that gets them.
+        unclaimed: messages that nobody gets.
     """
 
     __slots__ = (
@@ -136,6 +137,7 @@ class Tally:
         "noted",
         "selected",
         "skipped",
+        "unclaimed",
         "unknown",
         "unread",
     )
@@ -158,6 +160,7 @@ class Tally:
         self.missing = Counter(missing)
         self.unread = Counter(unread)
         self.delivered: Counter[Any] = Counter()
+        self.unclaimed = 0
         self.noted = 0
         self.note: tuple[int, str] | None = None
 
@@ -626,7 +629,6 @@ class Route(Job):
         super().__init__(selects, ask)
         self._head = b""
         self._addresses: dict[str, str] = {}  # of the queues of an export
-        self._unclaimed = 0
         if ask.format != "parquet":
             self._decode = reader(ask.format, selects, types=dict(ask.types))
 
@@ -650,8 +652,13 @@ class Route(Job):
     def take(self, result: Any, place: int, piece: Piece, path: str) -> Iterator[Any]:
         if result:
             yield from self._given(result, piece.place, piece.raw, path)
-        elif self._unclaimed < EXAMPLES:
-            self._unclaimed += 1
+        else:
+            yield from self._nobody(place)
+
+    def _nobody(self, place: int) -> Iterator[Unclaimed]:
+        """Count a message that nobody gets, and yield it if it is one of the first."""
+        self.counts.unclaimed += 1
+        if self.counts.unclaimed <= EXAMPLES:
             yield Unclaimed(place)
 
     def take_group(self, group: "RowGroup", part: FilePart) -> Iterator[Any]:
@@ -663,18 +670,17 @@ class Route(Job):
         every = list(self.selects)
         table = group.table if group.table.num_columns else pa.table({"-": pa.nulls(group.rows)})
         places = self.selects.match_batch(table)
-        keys = [[every[place] for place in row or ()] for row in places.to_pylist()]
-        yield from self.unanswered(places.is_null())
+        keys = [row and [every[place] for place in row] for row in places.to_pylist()]
         mask = [bool(row) for row in keys]
-        for place, is_claimed in enumerate(mask, self.counts.messages + 1):
-            if not is_claimed and self._unclaimed < EXAMPLES:
-                self._unclaimed += 1
-                yield Unclaimed(place)
-        self.counts.messages += group.rows
-        left = sum(mask) if self.ask.limit is None else self.ask.limit - self.counts.selected
-        if sum(mask) > left:
-            last = [number for number, is_wanted in enumerate(mask) if is_wanted][left - 1]
-            mask = [is_wanted and number <= last for number, is_wanted in enumerate(mask)]
+        if self.ask.limit is not None and sum(mask) > (left := self.ask.limit - self.counts.selected):
+            last = [number for number, is_wanted in enumerate(mask) if is_wanted][left - 1] + 1
+            keys, places = keys[:last], places.slice(0, last)
+            mask = mask[:last] + [False] * (group.rows - last)
+        yield from self.unanswered(places.is_null())
+        for place, row in enumerate(keys, self.counts.messages + 1):
+            if row == []:
+                yield from self._nobody(place)
+        self.counts.messages += len(keys)
         chosen = compress(keys, mask)
         if self.ask.counting:
             for row in chosen:
