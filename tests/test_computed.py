@@ -15,7 +15,8 @@ import pytest
 from products import typed
 
 import mqsel
-from mqsel.analysis.compare import difference, relation
+from mqsel.analysis.compare.difference import difference
+from mqsel.analysis.compare.relation import relation
 from mqsel.analysis.lint import lint
 from mqsel.index.computed import computed_among
 from mqsel.language import computed

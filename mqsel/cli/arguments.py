@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mqsel.cli.configuration import configured
 from mqsel.cli.output import complain
 from mqsel.errors import (
     ArgumentError,
@@ -22,6 +21,7 @@ from mqsel.errors import (
     quoted,
     shortened,
 )
+from mqsel.files.configuration import configured
 from mqsel.files.framings import FRAMINGS
 from mqsel.files.opening import MAX_SIZE, is_queue, unfolded
 from mqsel.formats.jsonl import object_from_json

@@ -23,7 +23,6 @@ from mqsel.files.rows import constant, lines
 from mqsel.files.wordings import file_trouble, map_hint
 from mqsel.language.dialect import core_of
 from mqsel.logic.formulas import any_of
-from mqsel.logic.normal import normal
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 from mqsel.names import follow, near_names, spellings
@@ -293,7 +292,7 @@ def _pruner(
             read[name] = kind, columns.index(field.name)
         else:
             return None
-    form = normal(selector_of(matcher.program))
+    form = selector_of(matcher.program).formulas
     formula = any_of((form.true, form.unknown))
 
     def is_needed(number: int) -> bool:

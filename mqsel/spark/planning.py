@@ -25,9 +25,8 @@ from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, quoted, s
 from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Comparison, Identifier, In, Like, Literal, unparse
-from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, at_time
-from mqsel.machine.compiler import lower
+from mqsel.machine.compiler import program_of
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 from mqsel.names import look_up, near_names
@@ -563,7 +562,7 @@ def check_batches(rows: Any) -> None:
 
 def selector_call(selector: Selector, sources: Iterable[PropertySource]) -> Call:
     """Call an Arrow function over the properties that a selector reads: its truth."""
-    program = lower(optimize(selector.written()))
+    program = program_of(selector.written())
     layout, columns = arrow_layout(source for source in sources if source.name in program.slots)
     return arrow_call(quoted(unparse(selector.node)), program.to_bytes(), json.dumps(layout), columns)
 

@@ -36,9 +36,8 @@ from mqsel.analysis.explain.profile import Profile, named, reported, seen_of
 from mqsel.analysis.explain.sentences import Count, Seen
 from mqsel.errors import ArgumentError, DecodeError, SelectorError
 from mqsel.language.dialect import Dialect
-from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
-from mqsel.machine.compiler import lower
+from mqsel.machine.compiler import program_of
 from mqsel.machine.origin import selector_of
 from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
@@ -168,7 +167,7 @@ def _by_python(whole: Selector, asked: _Asked) -> _Found:
     tests = [*(f"({state_of(one)}) = {_UNREAD}" for one in unread), *(test for *_, test in asked.near)]
     frame = asked.rows.select(*[F.expr(text).alias(f"c{number}") for number, text in enumerate([*columns, *tests])])
     account, trues = Profiler(whole).account, Counter[int]()
-    program = lower(optimize(whole)).to_bytes()
+    program = program_of(whole).to_bytes()
     for one, more in gathered(frame, f"{__name__}:counted", program, json.dumps(layout)):
         account.add(one)
         trues += more

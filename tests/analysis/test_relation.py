@@ -12,7 +12,8 @@ from strategies import DIALECTS
 from volumes import volume
 
 import mqsel
-from mqsel.analysis.compare import relation, satisfiable
+from mqsel.analysis.compare.relation import relation
+from mqsel.analysis.compare.satisfiable import satisfiable
 from mqsel.language.selector import read_selector
 from mqsel.values import CLASS_NAMES
 

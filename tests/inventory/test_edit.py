@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from volumes import volume
 
-from mqsel.analysis.compare import relation
+from mqsel.analysis.compare.relation import relation
 from mqsel.analysis.lint import fixed
 from mqsel.errors import SelectorError
 from mqsel.inventory import KINDS, Place
