@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_change
+from mqsel.arguments import check_total
 from mqsel.cli.arguments import contract_of
 from mqsel.cli.output import print_json, print_text, say
 from mqsel.cli.report import Report
 from mqsel.cli.run import ask_of, run
 from mqsel.cli.selectors import Given, complain_of
-from mqsel.errors import MqselError, SelectorError, check_total
+from mqsel.errors import MqselError, SelectorError
 from mqsel.files.framings import FORMATS, place_of
 from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, everything
 from mqsel.formats.jsonl import in_json, object_from_json
