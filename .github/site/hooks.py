@@ -24,6 +24,7 @@ from pymdownx.slugs import slugify
 
 from mqsel import errors
 from mqsel.analysis.lint import RULES
+from mqsel.carets import caret
 from mqsel.cli import _parser
 from mqsel.cli.arguments import filled
 from mqsel.cli.help import topics
@@ -238,6 +239,6 @@ def _raised() -> dict[errors.MQRC, str]:
             code = errors.MQRC[reason] if isinstance(reason, str) else errors.MQRC(reason)
             if code not in texts:
                 place = f"{error['structure']} at byte {error['offset']}; " if "structure" in error else ""
-                selector = errors.caret(vector["selector"], tuple(error["span"])) if "span" in error else []
+                selector = caret(vector["selector"], tuple(error["span"])) if "span" in error else []
                 texts[code] = "\n".join([f"{error['message']} [{place}{code}]", *selector])
     return texts

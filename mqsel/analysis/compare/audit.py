@@ -19,7 +19,9 @@ from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.analysis.compare.satisfiable import contradiction_in_words, satisfied
 from mqsel.analysis.compare.search import Given, contract_of, has_every_answer, match_of, respelled, search
 from mqsel.analysis.explain import message_code
-from mqsel.errors import ArgumentError, SelectorError, as_flag, iterated, shortened
+from mqsel.arguments import iterated
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, SelectorError
 from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader, has_hash, no_key
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -270,7 +272,7 @@ def audit(
     groups, within, unsure = _contained(alone.entries)
     repeated = {id(entry) for group in groups for entry in group[1:]}
     missing, left = _missing([entry for entry in alone.entries if id(entry) not in repeated])
-    twice, more_left = _twice(alone.entries) if as_flag("once", once) else ([], 0)
+    twice, more_left = _twice(alone.entries) if once else ([], 0)
     equal = [Equal(tuple([key for entry in group for key in entry.keys]), is_one_text=False) for group in groups]
     return Audit(
         sum(map(len, texts.values())),
