@@ -15,6 +15,7 @@ from mqsel.errors import PropertyTypeError, SelectorError
 from mqsel.language import dialects
 from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.optimizer import optimize
+from mqsel.language.product import RULES
 from mqsel.language.selector import read_selector
 from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.machine._vm import Machine
@@ -74,11 +75,13 @@ _OF_COMPILING = 40  # steps, and one more for each character
 
 
 def _differing(a: Dialect, b: Dialect) -> list[str]:
-    return [name for name in Dialect._fields if getattr(a, name) != getattr(b, name)]
+    fields = [name for name in Dialect._fields if name != "product" and getattr(a, name) != getattr(b, name)]
+    return fields + [rule for rule in RULES if getattr(a.rules, rule) != getattr(b.rules, rule)]
 
 
 def _with(a: Dialect, b: Dialect, names: Sequence[str]) -> Dialect:
-    return a.replace(**{name: getattr(b, name) for name in names})
+    fields = {name: getattr(b, name) for name in names if name not in RULES}
+    return a.replace(**fields).varied(**{name: getattr(b.rules, name) for name in names if name in RULES})
 
 
 def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect, budget: Budget) -> tuple[Reading, ...]:
@@ -114,7 +117,7 @@ def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect, budg
         return ()
     found = []
     for name in needed:
-        choices = getattr(a, name), getattr(b, name)
+        choices = a.choice(name), b.choice(name)
         meanings, sources = zip(*[dialects.reading(name, choice) for choice in choices], strict=True)
         found.append(Reading(name, (str(choices[0]), str(choices[1])), meanings, sources))
     return tuple(found)
@@ -128,7 +131,9 @@ def peculiar(text: str, message: Mapping[str, Any], dialect: Dialect, truth: Tru
         truth: what it is in its selector.
         budget: pays for the tries; if it is used up, nothing is said.
     """
-    dialect, jms = [one.replace(max_length=None, constant_false="accept", rest="error") for one in (dialect, JMS)]
+    dialect, jms = [
+        one.replace(max_length=None, constant_false="accept").varied(rest="error") for one in (dialect, JMS)
+    ]
     if outcome(text, message, jms) is truth or outcome(text, message, dialect) is not truth:
         return ""
     for name in sorted(_differing(dialect, jms), key=lambda name: name not in _BEFORE_A_TEST):
@@ -136,7 +141,7 @@ def peculiar(text: str, message: Mapping[str, Any], dialect: Dialect, truth: Tru
         if budget.left < 0:
             break
         if outcome(text, message, _with(dialect, jms, (name,))) not in (truth, REFUSED, UNDOCUMENTED):
-            return in_this_dialect(name, getattr(dialect, name))
+            return in_this_dialect(name, dialect.choice(name))
     return ""
 
 
