@@ -169,6 +169,7 @@ def is_run(command: str) -> bool:
     return bool(re.match(r"(echo .*\| *)?mqsel ", command)) and not command.startswith(tuple(NOT_RUN))
 
 
+@pytest.mark.sample(2, rest="process")
 @pytest.mark.parametrize("manual", CONSOLES, ids=[path.relative_to(PACKAGE).as_posix() for path in CONSOLES])
 def test_consoles(manual: Path, tmp_path: Path) -> None:
     """Each command in a console of a manual prints the block; a manual may leave out the counts at the end."""
