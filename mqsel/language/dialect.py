@@ -112,11 +112,19 @@ class Dialect(_Choices):
         return rules_of(self.product)
 
     def choice(self, name: str) -> Any:
-        """Return the choice of a field, or of a rule of the product."""
+        """Return the choice of a field, or of a rule of the product.
+
+        Args:
+            name: The name of the field or of the rule.
+        """
         return getattr(self.rules if name in RULES else self, name)
 
     def varied(self, **changes: str) -> "Dialect":
-        """Return a dialect whose product does otherwise in some rules; comparisons of dialects read selectors so."""
+        """Return a dialect whose product does otherwise in some rules; comparisons of dialects read selectors so.
+
+        Args:
+            changes: The name of each rule to change, and its new choice.
+        """
         return self._replace(product=varied(self.product, **changes))
 
     def replace(self, **changes: Any) -> "Dialect":

@@ -4,8 +4,6 @@
 in JMS. Follows language §2.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 
