@@ -16,9 +16,9 @@ PACKAGE = Path(SPEC.origin).parent  # of the checkout or of a wheel; to find it 
 
 # Top to bottom: a module imports only from rows above its own, and within a folder from what stands before it there.
 ROWS = [
-    ("_interpreter · _interrupt · errors", "subinterpreters refused; Ctrl-C; errors"),
-    ("_rows", "rows of named fields, made in C"),
-    ("names · notebook", "property names; HTML that a notebook shows"),
+    ("_interpreter · _interrupt · carets", "subinterpreters refused; Ctrl-C; pieces of selectors as errors show them"),
+    ("_rows · errors", "rows of named fields, made in C; errors"),
+    ("names · notebook · arguments", "property names; HTML that a notebook shows; checks of arguments"),
     ("values", "truth values and property types"),
     ("language", "text to a checked selector"),
     ("logic", "the meaning of a selector: formulas over sets of values, and their solver"),
@@ -56,8 +56,8 @@ INSIDE = {
     " lint.chains lint.tests lint.names lint.products lint.contracts lint lint.__init__ explain.sentences"
     " explain.profile",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps _splitters _exports arrays amqsbcg qload foreign members framings rows _footer"
-    " extremes parquet parts _text _sifter run.work listing inspection judgement selectors run.tasks"
+    "files": "configuration wordings opening dumps _splitters _exports arrays amqsbcg qload foreign members framings"
+    " rows _footer extremes parquet parts _text _sifter run.work listing inspection judgement selectors run.tasks"
     " run.workers run run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
@@ -66,7 +66,7 @@ INSIDE = {
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
     " source __init__",
     "explorer": "blocks session server __init__",
-    "cli": "configuration output arguments rules report baseline queues run page selectors review choice rewriting"
+    "cli": "output arguments rules report baseline queues run page selectors review choice rewriting"
     " changes match why route lint check format explain inspect diff audit contract migrate explore test"
     " completion help __init__",
 }

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 
-from mqsel.errors import ArgumentError, check_word, shortened
+from mqsel.arguments import check_word
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError
 from mqsel.language.product import RULES, Product, Rules
 from mqsel.language.products import (
     activemq,
