@@ -27,7 +27,8 @@ from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.profile import report
 from mqsel.analysis.lint import Edit, Finding, edited, lint
-from mqsel.errors import MqselError, PropertyTypeError, SelectorError, Span, visible
+from mqsel.carets import Span, visible
+from mqsel.errors import MqselError, PropertyTypeError, SelectorError
 from mqsel.explorer.blocks import SELECTED, SKIPPED, UNKNOWN, Block, Collect, Selects, profile, states, values_of
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.files.framings import FORMATS, shown
@@ -405,15 +406,15 @@ class Session:
         return {name: _visible(one) for name, one in answer.items()}
 
     def _receivers(self, inventory: SelectorSet[str], found: FoundMessage) -> dict[str, Any]:
-        """Return the selectors that select a message; if none does, those that need the least to change."""
+        """Return the selectors that select a message; if none does, those for which one change is enough."""
         is_row = FORMATS[found.kind].message is None
         message = found.data if is_row else reader(found.kind, inventory, types=self._types)(found.data)
         keys = inventory.match(message)
         near = []
         for key in [] if keys else islice(inventory, _TRIED):
             change = judged(inventory.matcher(key), found, self._types).explanation.change
-            near += [(change.count(" and "), key, change)] * bool(change)
-        chosen = [(key, "") for key in keys] or [(key, change) for _, key, change in sorted(near)]
+            near += [(key, change)] * bool(change)
+        chosen = [(key, "") for key in keys] or sorted(near)
         gets = [
             {
                 "key": key,

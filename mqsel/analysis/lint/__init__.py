@@ -18,7 +18,8 @@ from mqsel.analysis.lint.chains import Structure, structure_of
 from mqsel.analysis.lint.findings import NOTE, Edit, Finding, Findings, Found, parsed, piece
 from mqsel.analysis.lint.rules import RULES, Example, Rule
 from mqsel.analysis.lint.rules_of_products import rule_applies
-from mqsel.errors import SelectorError, Span, cut_piece
+from mqsel.carets import Span, cut_piece
+from mqsel.errors import SelectorError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Between, Comparison, Computed, In, IsNull, Like, Node, Not, Or, unparse, walk
 from mqsel.language.selector import Selector, as_text, read_selector
