@@ -225,7 +225,7 @@ def foreign(*words: object) -> str | None:
 def owners(word: str) -> str:
     """Return which presets have what is no selector here, to stand behind a hint; empty if none does."""
     field, choice = HAVING.get(word.upper(), ("", ""))
-    names = [name for name, preset in PRESETS.items() if field and getattr(preset, field) == choice]
+    names = [name for name, preset in PRESETS.items() if field and preset.choice(field) == choice]
     return f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} {word.upper()}" if names else ""
 
 
@@ -428,7 +428,7 @@ class Place(NamedTuple):
     @property
     def as_name(self) -> str:
         """How the reserved word here is written as a name, to append to a hint."""
-        if self.dialect.quoted_names == "no":
+        if self.dialect.rules.quoted_names == "no":
             return ": no property can have this name"
         return f": as a name it is written {written_name(self.piece(), self.dialect)}"
 
@@ -493,7 +493,7 @@ _ONE_TEXT = ("LIKE", "ESCAPE")
 _STARTS = ("identifier", "string", "exact", "approximate", "bytes", "TRUE", "FALSE", "(")
 # Mistakes behind a token that was not expected: when it is this one, and what to say of it. The first row counts.
 _UNEXPECTED: tuple[tuple[Callable[[Place], bool], str | Callable[[Place], str] | None], ...] = (
-    (lambda p: p.kind in RESERVED_OF[p.dialect.words] - READ_OF[p.dialect.words], _reserved),
+    (lambda p: p.kind in RESERVED_OF[p.dialect.rules.words] - READ_OF[p.dialect.rules.words], _reserved),
     (lambda p: p.before == p.kind == "/", NO_COMMENTS),
     (lambda p: p.before in RELATIONS and p.kind in RELATIONS, _two_relations),
     (
@@ -587,7 +587,7 @@ def adjacent(text: str, kinds: Sequence[str], spans: Sequence[Span], dialect: Di
         plain = unicodedata.normalize("NFKC", name).upper()
         if plain in INSTEAD:
             return INSTEAD[plain]
-        near = near_names(plain, sorted(READ_OF[dialect.words] - {"NULL", "TRUE", "FALSE"}))
+        near = near_names(plain, sorted(READ_OF[dialect.rules.words] - {"NULL", "TRUE", "FALSE"}))
         if near:
             return f"did you mean {near[0]} instead of {name}?"
     are_numbers = [kind in ("exact", "approximate") for kind in kinds]

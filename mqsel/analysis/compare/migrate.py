@@ -279,7 +279,7 @@ class _Migration:
         self.tests, self.joints = tests_of(self.root)
         kinds = possible_kinds(_kinds_of(self.root), self.given, self.budget)
         lines = _in_lines(self.root, kinds)
-        are_odd = any(one.like_lines != "all" for one in (self.source, *self.targets))
+        are_odd = any(one.rules.like_lines != "all" for one in (self.source, *self.targets))
         wanted = [(), kinds, *[lines] * are_odd, _in_doubles(self.root, kinds)]
         for assumed in dict.fromkeys(possible_kinds(one, self.given, self.budget) for one in wanted):
             for verdict, text in self.texts(assumed):
@@ -309,7 +309,7 @@ class _Migration:
         made = [self.chosen(one.node, _kinds_read_by(kinds, one.node), is_negated=one.negated) for one in self.tests]
         rest = iter(made)
         tree = with_tests(self.root, lambda _: next(rest))
-        if any(one.connectives == "first" for one in self.targets):
+        if any(one.rules.connectives == "first" for one in self.targets):
             tree = inward(tree)
         else:
             yield "translated", self.edited(made)
@@ -377,7 +377,7 @@ class _Migration:
         tests, joints = tests_of(tree)
         option = self.selector.match_option
         negated = any(joint.is_negated and joint.joined is not Not for joint in joints if joint)
-        if negated and "first" in (self.source.connectives, target.connectives):
+        if negated and "first" in (self.source.rules.connectives, target.rules.connectives):
             return False
         if joints != self.joints or (option is not None and option.matches_any):
             return False
