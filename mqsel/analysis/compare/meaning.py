@@ -435,11 +435,13 @@ def _difference(
 
     for one in (a, b):
         if not one.is_exact:
-            return Witness(None, "one of the products computes a test in its own way: try it on messages")
+            return Witness(
+                None, "one of the products computes a test in its own way: compare both selectors on messages"
+            )
     unwanted = [one.divergence for one in (a, b)]
     unwanted += [one.formulas.error for one in (a, b) if is_part]
     if any(part is not NEVER and not find([*said, part], allows, budget.share(_OF_PROOF)).is_none for part in unwanted):
-        return Witness(None, "values of other types, or errors, decide")
+        return Witness(None, "values of other types, or errors, decide the result")
     first, second = [one.formulas.false if is_negated else one.formulas.true for one in (a, b)]
     if _is_same(first, second, a.doubles | b.doubles):
         return PROVED

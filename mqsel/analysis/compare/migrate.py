@@ -300,7 +300,9 @@ class _Migration:
             divergence = Meaning(today.text, source).divergence
             is_never = search(given, (today,), (divergence,), lambda _: True, self.budget.share()).is_none
         if is_never and self.read("FALSE"):
-            return Migrated("translated", "FALSE", reason="it selects no message today: is it what was meant?")
+            return Migrated(
+                "translated", "FALSE", reason="the selector matches no message today: check whether that is intended"
+            )
         return Migrated("refused", reason=reason, advice=advice)
 
     def texts(self, kinds: Kinds) -> Iterator[tuple[str, str]]:
@@ -398,10 +400,10 @@ class _Migration:
         """Search for a message that the selector and a tree of a target treat differently."""
         self.budget.count(_OF_CHARACTER * len(self.text))
         if self.budget.left < 0:
-            return Witness(None, f"more than {self.budget.steps:,} steps")
+            return Witness(None, f"the search reached its limit of {self.budget.steps:,} steps")
         own, other = meaning(unparse(self.root, self.source), self.source), meaning(unparse(tree, target), target)
         if isinstance(own, SelectorError) or isinstance(other, SelectorError):
-            return Witness(None, "headers under the names of JMS are refused")
+            return Witness(None, "one of the dialects rejects the JMS names of headers")
         return difference_of(own, other, kinds, self.given, self.budget)
 
     def needed(self, trees: Sequence[Node], kinds: Kinds) -> Kinds:
