@@ -5,8 +5,6 @@ of a table, of a word or character and what to write instead, or of a test of th
 §3 and §7.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
