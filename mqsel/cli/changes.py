@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_change
+from mqsel.arguments import check_total
 from mqsel.cli.arguments import contract_of
 from mqsel.cli.output import print_json, print_text, say
 from mqsel.cli.report import Report
@@ -69,7 +70,11 @@ def over_files(
     usual = next((one.dialect for one in (*old.values(), *new.values())), IBM_MQ)
     contract = contract_of(arguments, usual)
     changed = +desk.total.delivered
-    for key in dict.fromkeys([*read[0], *read[1]]):
+    keys = dict.fromkeys([*read[0], *read[1]])
+    check_total(
+        changed.total(), *(changed[key, is_gained] for key in keys for is_gained in (True, False)), of="changes"
+    )
+    for key in keys:
         if arguments.json or changed[key, True] or changed[key, False] or key == "":
             counts = {is_gained: changed[key, is_gained] for is_gained in (True, False)}
             examples = {is_gained: desk.examples.get((key, is_gained), []) for is_gained in (True, False)}
