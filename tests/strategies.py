@@ -39,10 +39,10 @@ JMS_PRESETS = {name: dialect for name, dialect in PRESETS.items() if core_of(dia
 # These presets, and two dialects that no product has: what a preset to come may say is in one of them.
 DIALECTS = {
     **JMS_PRESETS,
-    "MADE_UP": PRESETS["JMS"].replace(
+    "MADE_UP": PRESETS["JMS"].varied(
         unequal_sign="exclamation", remainder="yes", not_operand="primary", quoted_names="double", comments="slashes"
     ),
-    "TEXT_NUMBERS": PRESETS["IBM_JMS"].replace(text_numbers="compared"),
+    "TEXT_NUMBERS": PRESETS["IBM_JMS"].varied(text_numbers="compared"),
 }
 _JAVA_SPACES = (" ", "  ", "\t", "\n", "\r\n", "\f")
 

@@ -24,12 +24,16 @@ from pymdownx.slugs import slugify
 
 from mqsel import errors
 from mqsel.analysis.lint import RULES
+from mqsel.carets import caret
 from mqsel.cli import _parser
 from mqsel.cli.arguments import filled
 from mqsel.cli.help import topics
 from mqsel.cli.rules import described
 from mqsel.formats.mqrfh2 import NOTES
-from mqsel.language.dialects import FIELDS, JAKARTA, LENGTH, PRESETS, PRODUCTS, SOURCES, Choice
+from mqsel.language.dialects import FIELDS, LENGTH, PRESETS, SOURCES, choices_of
+from mqsel.language.product import RULES as PRODUCT_RULES
+from mqsel.language.product import Choice
+from mqsel.language.products import PRODUCTS
 
 ROOT = Path(__file__).parents[2]
 # Beside the pages of this folder.
@@ -43,6 +47,8 @@ TAKEN = (
     ".github/*.png",
     ".github/*.svg",
 )
+# Pages that a search shows before others: a part of the path, and the factor.
+BOOSTS = {"what-is-a-selector": 16, "pages/brokers/": 1, "pages/reference/": 1, "site/pages/": 4, "CONTRIBUTING": 4}
 # A row of README's table of dialects: the products, their dialects, how each was checked.
 _BROKERS = re.compile(r"^\| (.*) \| (`[A-Z_]+`.*) \| (.*) \|$", re.MULTILINE)
 _SECTION = re.compile(r"^( *)(Returns|Yields|Raises): (?=\S)", re.MULTILINE)
@@ -82,7 +88,8 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Show tabs and empty lines of outputs as a terminal does, and link each dialect of a table to its page."""
+    """Show tabs and empty lines as a terminal does, link dialects to their pages, and let a search find guides."""
+    page.meta["search"] = {"boost": next((boost for path, boost in BOOSTS.items() if path in page.file.src_uri), 1)}
     markdown = re.sub(r"^<BLANKLINE>$", "", markdown.expandtabs(), flags=re.MULTILINE)
     folder = {"README.md": ".github/site/pages/", ".github/site/pages/brokers.md": ""}.get(page.file.src_uri)
     if folder is None:
@@ -138,8 +145,9 @@ def _broker(name: str, product: str, checked: str) -> Iterator[str]:
     yield "Each row is a field of `mqsel.Dialect`. The dialects agree on all other fields.\n"
     yield f"| Field | `{base}` | `{name}` | Source |\n|---|---|---|---|"
     cited = ""
-    for field in JAKARTA:
-        choices = [{**JAKARTA, **PRESETS[dialect]}[field] for dialect in (base, name)]
+    both = [choices_of(dialect) for dialect in (base, name)]
+    for field in [field for field in both[0] if field != "product"]:
+        choices = [one[field] for one in both]
         if choices[0] != choices[1]:
             first, second = (_choice(field, choice) for choice in choices)
             yield f"| `{field}` | {first.meaning} | {second.meaning} | {second.source} |".replace("|  |", "| |")
@@ -161,7 +169,7 @@ def _choice(field: str, choice: str | int | None) -> Choice:
         return Choice(f"At most {choice:,} characters" if choice else "No limit", "")
     text = (ROOT / "mqsel" / "language" / "README.md").read_text(encoding="utf-8")
     titles = {title[0]: title for title in re.findall(r"^## §(\d .*)$", text, re.MULTILINE)}
-    meaning, source = FIELDS[field][str(choice)]
+    meaning, source = {**FIELDS, **PRODUCT_RULES}[field][str(choice)]
     page = "../../../../mqsel/language/README.md"
     linked = re.sub(
         r"(?<!Jakarta )(?<!Java )§(\d)\b(?!\.)",
@@ -235,6 +243,6 @@ def _raised() -> dict[errors.MQRC, str]:
             code = errors.MQRC[reason] if isinstance(reason, str) else errors.MQRC(reason)
             if code not in texts:
                 place = f"{error['structure']} at byte {error['offset']}; " if "structure" in error else ""
-                selector = errors.caret(vector["selector"], tuple(error["span"])) if "span" in error else []
+                selector = caret(vector["selector"], tuple(error["span"])) if "span" in error else []
                 texts[code] = "\n".join([f"{error['message']} [{place}{code}]", *selector])
     return texts

@@ -10,36 +10,35 @@ from mqsel.analysis.compare.audit import Audit, audit
 from mqsel.analysis.compare.gaps import Gap
 from mqsel.analysis.compare.writing import EVERY
 from mqsel.analysis.explain import in_words
+from mqsel.arguments import check_total
+from mqsel.carets import in_one_line
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.output import complain, print_json, print_text, say
 from mqsel.cli.report import first_of
 from mqsel.cli.selectors import NONE_FOUND, Given, add_inventory, add_paths, complain_of, keyed
-from mqsel.errors import check_total, in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import IBM_MQ
 
 _EXAMPLES = """\
-mqsel audit subscriptions.tsv
 mqsel audit subs.mqsc src/
+mqsel contract messages.jsonl > contract.json && mqsel audit --given contract.json subs.mqsc
 mqsel audit --once --given contract.json bridges.conf
 mqsel audit --dialect JMS --json subscriptions.json.gz\
 """
 _EXITS = ("Nothing was found", "Something was found", "A selector is invalid, or another error")
 _ABOUT = """\
-mqsel proves each finding except "same". Without a contract, a proof is about every possible message, and headers \
-may have any type. With a contract, a proof is about messages that conform to it. Only then is a gap a finding.
+mqsel proves each finding except "same". CONTRACT is the contract of the messages: it says what they can be. With it, \
+proofs are about messages that conform to it, and a gap is a finding. Without it, they are about every possible \
+message, and headers may have any type.
 
 finding   meaning
 never     a selector that matches no message, with the reason
 same      selectors with the same text
 equal     selectors that match the same messages, but have different texts
-contains  selectors that match everything another selector matches, and more. If several selectors are equal, mqsel \
-names the first one. It lists each contained selector once.
-missing   two selectors that overlap only on messages without a property, although each also matches messages with it
-gap       a destination and a message that no selector there matches, with a selector for all such messages
+contains  a selector that matches everything another matches, and more; of equal selectors, mqsel names the first
+missing   two selectors that overlap only on messages without a property, although each matches messages with it
+gap       a message that no selector of a destination matches, and a selector for all such messages
 twice     with --once: two selectors of a destination that match the same message
-
-If several selectors have the same key, they are listed as KEY@FILE:LINE:COLUMN.
 """
 
 _SHOWN = 5  # keys of one line
@@ -52,9 +51,7 @@ def add(commands: Commands) -> None:
     add_paths(made)
     group = add_inventory(made)
     add_given(group, "assume that messages conform to CONTRACT")
-    group.add_argument(
-        "--once", action="store_true", help="report messages that more than one selector of a destination matches"
-    )
+    group.add_argument("--once", action="store_true", help="report messages that two selectors of a destination match")
     output = made.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="print one JSON object, with every key")
 

@@ -20,12 +20,11 @@ mqsel contract 'messages/day=*/*.parquet'\
 _EXITS = ("The contract was written", "", "No message could be read, or another error")
 _ABOUT = """\
 A contract describes your messages in JSON. For each property it has the types, whether every message has the \
-property, and the values. If there are many values, it has only the least and the greatest number. Every message \
-that mqsel read conforms to the contract. Edit the contract, keep it with your selectors, and pass it as --given to \
-lint, audit, diff, migrate, match, why or explore.
+property, and the values, or of many values only the least and the greatest. Every message that mqsel read conforms \
+to it. It leaves out fields of the message descriptor, whose types and values mqsel knows.
 
-A contract contains values of your messages. With --no-values, it contains only types and presence. It leaves out \
-the fields of the message descriptor, because their types and values are part of every contract.
+Edit the contract, keep it with your selectors, and pass it as --given to lint, audit, diff, migrate, match, why or \
+explore. Instead of a file, --given also takes a selector that is TRUE for all your messages.
 """
 
 
@@ -38,7 +37,7 @@ def add(commands: Commands) -> None:
     output.add_argument("--json", action="store_true", help="print the contract on one line")
     output.add_argument("--no-values", action="store_true", help="write types and presence, but no value of a message")
     add_ways(made)
-    add_queues(made, can_limit=True)
+    add_queues(made)
 
 
 def _contract(arguments: argparse.Namespace) -> int:

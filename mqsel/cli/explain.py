@@ -11,12 +11,13 @@ from typing import Any
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
 from mqsel.analysis.lint.findings import piece as piece_of
+from mqsel.carets import in_one_line, shortened
 from mqsel.cli.arguments import Commands, add_format, check_order, command, limit, types_of
 from mqsel.cli.lint import in_json
 from mqsel.cli.output import complain, print_json, print_lines, print_text, print_width
 from mqsel.cli.report import say_format, seeming
 from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, in_one_line, shortened
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
 from mqsel.files.judgement import JudgedMessage, judged
@@ -48,12 +49,11 @@ mqsel explain --program "weight * 2 > 5000 OR color = 'blue'"\
 _EXITS = ("The message matched, or you gave no message", "The message didn't match", "An error")
 _ABOUT = """\
 With a message, mqsel prints whether it matches, which change would reverse that, and the truth value of each part \
-of the selector with the values that it reads. Without a message, mqsel prints the tokens, the tree and the \
-instructions.
+with the values that it reads. Without a message, it prints tokens, tree and instructions.
 
 MESSAGE is one of these:
   {…}        a JSON object
-  FILE:LINE  a message as other commands name it: FILE:BYTE for messages in bytes, FILE:ROW for Parquet
+  FILE:LINE  a message as other commands name it, also FILE:BYTE or FILE:ROW
   FILE       the first message of the file, or the message that --nth chooses
   -          stdin
 """
@@ -66,12 +66,10 @@ def add(commands: Commands) -> None:
     made.add_argument(
         "selector",
         metavar="SELECTOR",
-        help="the selector, in quotes, as one argument; with --key, the PATH that has it",
+        help="selector, in quotes; with --key, the PATH that has it",
     )
     group = add_inventory(made)
-    group.add_argument(
-        "--key", metavar="KEY", help="use the selector with this key in PATH (mqsel selectors lists keys)"
-    )
+    group.add_argument("--key", metavar="KEY", help="key of the selector in PATH (see mqsel selectors PATH)")
     made.add_argument("message", metavar="MESSAGE", nargs="?", help="JSON object, FILE:LINE, FILE, or - for stdin")
     reading = add_format(made, FORMATS)
     reading.add_argument("--nth", type=limit, metavar="N", help="number of the message in the file (default: 1)")

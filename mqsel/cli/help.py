@@ -12,7 +12,7 @@ from mqsel.files.framings import FORMATS
 from mqsel.formats.records import SCHEMAS
 from mqsel.inventory import KINDS
 from mqsel.language.dialect import PRESETS
-from mqsel.language.dialects import PRODUCTS
+from mqsel.language.products import PRODUCTS
 
 _EXAMPLES = """\
 mqsel help formats
@@ -79,6 +79,9 @@ mqsel detects the format of each file with messages. To set the format yourself,
 mqsel detects {known} by the first bytes of the file. Any other file is JSON lines. mqsel detects \
 {", ".join(SCHEMAS)} by the first record, and reports this on stderr. Text may be UTF-8 or UTF-16. Files may be \
 compressed.
+
+{", ".join(SCHEMAS)} store every value as text. For these, --type weight=int32 converts a property to a type. Values \
+that can't be converted become NULL and are counted.
 
 In json, a whole number is an int64, and any other number is a float64. To set the type of a value, name the type:
   {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {{"bytes": "0a1b"}}}}

@@ -13,6 +13,8 @@ from urllib.parse import quote
 
 from mqsel.analysis.lint import RULES, Finding, finding_of_place, fixed
 from mqsel.analysis.lint.findings import NOTE
+from mqsel.arguments import check_total
+from mqsel.carets import caret, carets, nameable
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.choice import RuleChoice, add_choice, known_as
@@ -20,7 +22,6 @@ from mqsel.cli.output import print_exact, print_json, print_text, say, width_of
 from mqsel.cli.rewriting import DIFF, WRITE, RewriteOutcome, rewrite
 from mqsel.cli.rules import LISTED, described, explained
 from mqsel.cli.selectors import AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import caret, carets, check_total, nameable
 from mqsel.files.configuration import KEYS
 from mqsel.inventory import Entry
 from mqsel.inventory.edit import FileEdit, replacement
@@ -29,8 +30,7 @@ from mqsel.machine.program import VERSION
 
 _EXAMPLES = """\
 mqsel lint "color = blue"
-mqsel lint --given contract.json src/ config/
-mqsel lint --fix src/ config/
+mqsel lint --given contract.json --fix src/ config/
 mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/\
 """
 _EXITS = (
@@ -45,8 +45,8 @@ and changes nothing else. If mqsel can't write an edit, it says why.
 To silence rules, write a comment after the selector or on the line before it: mqsel: ignore[RULE, …], or mqsel: \
 ignore for all rules.
 
-You can set {", ".join(KEYS)} in [tool.mqsel] of pyproject.toml, or in mqsel.toml, in this folder or above. Options \
-override them.
+You can set {", ".join(KEYS)} in pyproject.toml (as [tool.mqsel]) or mqsel.toml, here or above. Options override \
+them.
 """
 
 
@@ -60,9 +60,7 @@ def add(commands: Commands) -> None:
     output.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, which code hosts show")
     output.add_argument("--statistics", action="store_true", help="print the number of findings for each rule")
-    output.add_argument(
-        "--fix", action="store_true", help="edit the files; print edited selectors of arguments and stdin"
-    )
+    output.add_argument("--fix", action="store_true", help="edit the files; print edited arguments and stdin")
     output.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
     output.add_argument("--list-rules", action="store_true", help="print all rules")
     output.add_argument("--explain", metavar="RULE", help="print what RULE finds and why, with an example")

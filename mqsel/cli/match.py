@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from mqsel.carets import nameable
 from mqsel.cli.arguments import (
     Commands,
     add_errors,
@@ -17,11 +18,11 @@ from mqsel.cli.arguments import (
     command,
     contract_of,
     files_of,
+    say_new_limit,
 )
 from mqsel.cli.output import flush, line_bytes, print_data, print_json, print_text, say
 from mqsel.cli.report import Report, say_answers
 from mqsel.cli.run import add_ways, ask_of, run
-from mqsel.errors import nameable
 from mqsel.files.framings import FORMATS, counted, shown
 from mqsel.files.run.work import Ask, Match, Tally, everything
 from mqsel.formats.jsonl import in_json
@@ -55,15 +56,13 @@ def add(commands: Commands) -> None:
         "-n",
         "--line-number",
         action="store_true",
-        help="print FILE:LINE: before each message (FILE:BYTE if messages aren't lines)",
+        help="print FILE:LINE: (or FILE:BYTE) before each message",
     )
     way.add_argument(
         "-l", "--files-with-matches", action="store_true", help="print only the names of files with a match"
     )
     way.add_argument("-q", "--quiet", action="store_true", help="print nothing; stop at the first match")
-    way.add_argument(
-        "--json", action="store_true", help="print one JSON object for each match, then one with the counts"
-    )
+    way.add_argument("--json", action="store_true", help="print one JSON object for each match, then the counts")
     add_max_matches(output)
     reading = add_files(match, FORMATS)
     add_errors(reading, "message")
@@ -182,13 +181,14 @@ _WAYS = {"line_number": _Places, "files_with_matches": _Names, "quiet": _Nothing
 def _match(arguments: argparse.Namespace) -> int:
     given = contract_of(arguments, arguments.dialect)
     report_of = next((made for name, made in _WAYS.items() if getattr(arguments, name)), MatchReport)
+    say_new_limit(arguments)
     placed = report_of in (_Places, _Lines)
     ask = ask_of(
         arguments,
         invert=arguments.invert,
         counting=arguments.count or report_of in (_Names, _Nothing),
         raising=arguments.errors == "raise",
-        limit=1 if report_of in (_Names, _Nothing) else arguments.limit,
+        limit=1 if report_of in (_Names, _Nothing) else arguments.max_matches,
         apart=placed,
         placed=placed,
         given=given,

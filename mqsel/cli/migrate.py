@@ -9,17 +9,18 @@ from typing import Any, NamedTuple
 
 from mqsel.analysis.compare.migrate import Migrated, portable
 from mqsel.analysis.explain import in_words
+from mqsel.arguments import check_total
+from mqsel.carets import in_one_line, nameable
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
 from mqsel.cli.output import print_json, print_text, say, write_file
 from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import Given, add_selectors, complain_of, given, unread
-from mqsel.errors import SelectorError, check_total, in_one_line
+from mqsel.errors import SelectorError
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 
 _EXAMPLES = """\
-mqsel migrate --from TIBCO_EMS --to ARTEMIS bridges.conf
 mqsel migrate --from JMS --to RABBITMQ -e "JMSPriority > 4 AND color <> 'red'"
 mqsel migrate --from JMS --portable JMS,ARTEMIS,RABBITMQ --html report.html src/
 mqsel migrate --from IBM_MQ --to ACTIVEMQ --given contract.json --write selectors.txt\
@@ -30,16 +31,16 @@ _EXITS = (
     "A selector is invalid, or another error",
 )
 _ABOUT = """\
-Messages are JMS messages, with headers and typed properties. Each product sees them under its own names: \
-JMSPriority is AMQPriority in Artemis, and h.priority in RabbitMQ. No number is NaN or -0.0. mqsel shows a \
-translation only if it can prove that it matches the same messages. It shows what the proof assumes next to it.
+Messages are JMS messages, with headers and typed properties, which each product names in its way: JMSPriority is \
+AMQPriority in Artemis, and h.priority in RabbitMQ. No number is NaN or -0.0. mqsel shows a translation only with a \
+proof that it matches the same messages, and what the proof assumes.
 
 verdict      meaning
 same         you can use the selector as it is (proved)
 translated   the selector to use instead (proved)
-differs      mqsel found no translation; it shows a message, and the result of both products for it
-refused      the product doesn't support a part of the selector; mqsel shows which, and what you can do instead
-not decided  mqsel found neither a difference nor a proof
+differs      no translation was found; mqsel shows a message and both results
+refused      unsupported: the product lacks something; mqsel says what to do
+not decided  neither a difference nor a proof; a contract (--given) may decide it
 """
 
 
@@ -125,10 +126,13 @@ def _migrate(arguments: argparse.Namespace) -> int:
 
 def _in_json(row: _Row) -> dict[str, Any]:
     one, found = row
-    names = () if one.entry is None else ("key", "destination", "file", "line")
+    entry = one.entry
+    known: dict[str, Any] = {}
+    if entry is not None:
+        known = {"key": entry.key, "destination": entry.destination, "file": nameable(entry.file), "line": entry.line}
     return {
         "where": one.where,
-        **{name: getattr(one.entry, name) for name in names},
+        **known,
         "selector": one.text,
         "verdict": found.verdict,
         "text": found.text or None,

@@ -12,11 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from mqsel.arguments import check_total
+from mqsel.carets import caret, in_one_line, nameable, shortened
 from mqsel.cli.arguments import Commands, Options, add_max_size, command, dialect_of, in_shell, is_message
 from mqsel.cli.output import complain, print_json, print_text, say, width_of
 from mqsel.cli.page import PageTable
 from mqsel.cli.report import first_of, progress
-from mqsel.errors import FileError, MqselError, SelectorError, caret, check_total, in_one_line, nameable, shortened
+from mqsel.errors import FileError, MqselError, SelectorError
 from mqsel.files.configuration import Configuration, configured
 from mqsel.files.framings import shown
 from mqsel.files.opening import check_size, opened
@@ -101,7 +103,7 @@ def add_selectors(made: argparse.ArgumentParser) -> Options:
         "given",
         metavar="PATH|SELECTOR",
         nargs="*",
-        help="files or folders (see mqsel help paths), or selectors in quotes",
+        help="selectors in quotes, or paths (see mqsel help paths)",
     )
     made.set_defaults(rest="given")
     group = add_inventory(made)
@@ -112,7 +114,7 @@ def add_selectors(made: argparse.ArgumentParser) -> Options:
         nargs="+",
         action="extend",
         default=[],
-        help="read PATH as a path, even if it looks like a selector",
+        help="a path, even if it looks like a selector",
     )
     return group
 
@@ -125,7 +127,7 @@ def add_selector_option(options: Options) -> None:
         metavar="SELECTOR",
         action="append",
         default=[],
-        help="read SELECTOR as a selector, even if it looks like a path",
+        help="a selector, even if it looks like a path",
     )
 
 
@@ -145,7 +147,7 @@ def add_inventory(made: argparse.ArgumentParser) -> Options:
         "--dialect",
         type=dialect_of,
         metavar="NAME",
-        help="dialect; names: mqsel help dialects (default: by the type of the file)",
+        help="see mqsel help dialects (default: by the file type)",
     )
     return group
 
@@ -157,7 +159,7 @@ def add_kind(options: Options) -> None:
         dest="kind",
         choices=tuple(KINDS),
         metavar="KIND",
-        help="type of files with selectors; names: mqsel help paths (default: detected)",
+        help="file type: see mqsel help paths (default: detected)",
     )
     options.add_argument(
         "--columns",
@@ -165,14 +167,14 @@ def add_kind(options: Options) -> None:
         default=[],
         type=lambda text: [_columns(one) for one in text.split(",")],
         metavar="NAME=COL",
-        help="columns of CSV, such as key=id,selector=rule (default: the same names)",
+        help="CSV columns, such as key=id (default: the same names)",
     )
     add_max_size(options)
     options.add_argument(
         "-v",
         "--verbose",
         action="store_true",
-        help="list the files of folders in which mqsel doesn't look for selectors",
+        help="list the files that mqsel passes over in folders",
     )
 
 

@@ -26,7 +26,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from mqsel.errors import MqselError
-from mqsel.explorer.session import Cancelled, Question, Session, defect
+from mqsel.explorer.session import Cancelled, Question, Session
+from mqsel.files.wordings import defect
 from mqsel.formats.jsonl import json_text
 from mqsel.language.dialect import PRESETS
 

@@ -131,7 +131,6 @@ FOREIGN = (
     (rb"\A[^\n]*\}\r[ \t]*\{", "lines that end in CR alone", "write them with LF: tr '\\r' '\\n' < FILE"),
     (rb"\A\s*\[\s*\"", "a JSON array of texts", "mqsel audit and route read selectors: expected messages"),
     (rb"\A\s*\[\s*(?:[\[{\]]|\Z)", "a JSON array of arrays", "jq -c '.[][]' FILE"),
-    (rb"\A\s*\{[^\n]*[^}\s]\s*\n|\A\s*\{\s*\n", "JSON of several lines", "write each object on one line: jq -c . FILE"),
     (rb"\A\s*\{", LINES, f"choose by the tool that wrote them: --format json, {', '.join(SCHEMAS)}"),
     (rb"\A\s*<", "XML", "of XML only exports of Artemis are read: write each message as a JSON object on one line"),
     (

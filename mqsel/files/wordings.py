@@ -5,7 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from mqsel.errors import ArgumentError, FileError, PropertyTypeError, nameable, shortened, shortened_line
+from mqsel.carets import nameable, shortened, shortened_line
+from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError
+
+
+def defect(error: Exception) -> MqselError:
+    """Return the error of an exception that no part of mqsel expected, with what its developers have to know."""
+    import traceback  # noqa: PLC0415 (for defects only)
+    from pathlib import Path  # noqa: PLC0415 (for defects only)
+
+    from mqsel.machine.program import BUILD  # noqa: PLC0415 (for defects only)
+
+    frames = traceback.extract_tb(error.__traceback__)
+    last = next((frame for frame in reversed(frames) if "mqsel" in Path(frame.filename).parts), frames[-1])
+    where = f"{'/'.join(Path(last.filename).parts[-2:])}:{last.lineno} in {last.name}"
+    return MqselError(
+        f"a defect of mqsel {BUILD}: {type(error).__name__}: {shortened_line(str(error))} [{where}]",
+        hint="report this line and the command; MQSEL_TRACEBACK=1 prints the whole traceback",
+    )
 
 
 def bad_line(path: str, line: int, what: str) -> FileError:

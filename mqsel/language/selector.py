@@ -9,7 +9,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from mqsel.errors import ArgumentError, SelectorError, is_a, type_name
+from mqsel.carets import type_name
+from mqsel.errors import ArgumentError, SelectorError
 from mqsel.language.checker import MatchOption, Remarks, check, clock_readings, remark
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import Dialect, core_of
@@ -156,7 +157,7 @@ def as_text(given: object) -> str:
 
     Raises: ArgumentError: it is none.
     """
-    if not is_a(given, str):
+    if not isinstance(given, str):
         raise ArgumentError(f"a selector is a str, found {type_name(given)}")
     return str.__str__(given)
 
@@ -198,5 +199,5 @@ def at_time(selector: "Selector", now: int | None) -> "Selector":
     text, last = "", 0
     for start, stop in sorted(readings):
         text, last = text + selector.text[last:start] + time, stop
-    lenient = selector.dialect.replace(max_length=None, max_tokens="any", constant_false="accept")
+    lenient = selector.dialect.replace(max_length=None, constant_false="accept")
     return read_anew(text + selector.text[last:], lenient)

@@ -15,8 +15,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from mqsel.analysis.explain.account import with_another
+from mqsel.carets import shortened
 from mqsel.columns._kernel import Kernel, TooLargeError
-from mqsel.errors import ArgumentError, shortened
+from mqsel.errors import ArgumentError
 from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader, match_totals
 from mqsel.language.dialect import Dialect, core_of

@@ -16,8 +16,9 @@ import mqsel.matcher
 from mqsel import _messages
 from mqsel.analysis.explain._tally import Parts
 from mqsel.analysis.explain.account import ERROR, FALSE, NUMBERS, TRUE, UNKNOWN, parts_judged
+from mqsel.arguments import check_word
 from mqsel.columns.wordings import damaged_column
-from mqsel.errors import ArgumentError, DecodeError, check_word
+from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import FORMATS, Inspection, amqp, decoder, inspect
 from mqsel.formats._decoder import Decoder
 from mqsel.formats.jms import JMS

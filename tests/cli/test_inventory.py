@@ -128,10 +128,10 @@ class L { void f(Session s) {
     status, out, err = run("check", "M.java")
     assert status == 2
     assert [line for line in out.splitlines() if line[0] == " "] == [
-        "  unknown   glued from values that only the running program has; what is known of it is valid",
-        "  unknown   glued from values that only the running program has; its syntax cannot be checked",
+        "  unknown   concatenated with values that only the running program has; what is known of it is valid",
+        "  unknown   concatenated with values that only the running program has; its syntax cannot be checked",
         "  unknown   an expression: this file does not have its value; its syntax cannot be checked",
-        "  unknown   glued from values that only the running program has; what is known of it is valid",
+        "  unknown   concatenated with values that only the running program has; what is known of it is valid",
     ]
     assert err.startswith("mqsel: M.java:5:27: unexpected '=' after '='")
     assert err.endswith("mqsel: 5 selectors, 1 invalid, 4 that cannot be known\n")

@@ -432,7 +432,6 @@ def test_passwords_of_commands(
             ("why", "--ask-broker", "--limit", "1", "a = 1", "amqp://h/q"),
             "--max-matches, --limit, -l and -q leave some out",
         ),
-        (("contract", "--limit", "1", "x.jsonl"), "--limit is for queues of running brokers: a file is named, too"),
         (("match", "--ask-broker", "--follow", "a = 1", "amqp://h/q"), "--follow has no end"),
         (("match", "-j", "2", "a = 1", "amqp://h/q"), "a queue is read by one process"),
         (("match", "--spark", "a = 1", "amqp://h/q"), "Spark reads no queues"),

@@ -55,7 +55,7 @@ def sensitive(spark: Any) -> Iterator[Any]:
 
 def test_texts_are_read_as_numbers(spark: Any) -> None:
     """A property that is read through a conversion is a number on Spark, too, beside others and in a set."""
-    dialect = mqsel.IBM_JMS.replace(text_numbers="compared")
+    dialect = mqsel.IBM_JMS.varied(text_numbers="compared")
     frame = spark.sql("SELECT * FROM VALUES ('7', 1), ('5.5', 2), ('x', 3), (NULL, 4) AS (w, n)").coalesce(1)
 
     assert _truths(frame, "w > 5 AND w < 6 OR n = 1", dialect=dialect) == [True, True, False, None]
@@ -66,7 +66,7 @@ def test_texts_are_read_as_numbers(spark: Any) -> None:
 
 def test_tests_that_are_computed(spark: Any) -> None:
     """A test that is computed has no native expression; Arrow, profiles and sets have its answers, beside others."""
-    dialect, text = mqsel.JMS.replace(null_equality="left"), "a = b AND NOT c = 'z'"
+    dialect, text = mqsel.JMS.varied(null_equality="left"), "a = b AND NOT c = 'z'"
     frame = spark.sql(
         "SELECT *, INT(NULL) AS d FROM VALUES (1, 1, 'y'), (2, 1, 'y'), (NULL, 1, 'y'), (1, 1, 'z') AS (a, b, c)"
     ).coalesce(1)

@@ -1,4 +1,4 @@
-"""Finds what no selector of many selects: a message, and the shape of all such messages as a selector."""
+"""Finds a message that none of many selectors selects, and a selector for all such messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.search import Given, as_selector, contract_of, respelled, truth_of
 from mqsel.analysis.compare.writing import written
 from mqsel.analysis.explain import message_code
-from mqsel.errors import ArgumentError, iterated
+from mqsel.arguments import iterated
+from mqsel.errors import ArgumentError
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import Formula, all_of
@@ -41,9 +42,11 @@ class Gap(NamedTuple):
         return self.message is not None
 
     def _repr_html_(self) -> str:
-        verdict = "there is a gap" if self else self.reason or "no gap"
+        verdict = "there is a gap" if self else f"not decided: {self.reason}" if self.reason else "no gap"
         rows = [(message_code(self.message), code(self.selector))] * (self.message is not None)
-        return page([f"<b>{escape(verdict)}</b>"], table(("a message that nobody selects", "all such messages"), rows))
+        return page(
+            [f"<b>{escape(verdict)}</b>"], table(("a message that no selector matches", "all such messages"), rows)
+        )
 
 
 def gap(selectors: Iterable[str | Machine], *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Gap:
@@ -57,7 +60,7 @@ def gap(selectors: Iterable[str | Machine], *, dialect: Dialect | str = IBM_MQ, 
     Raises: SelectorError: if a selector is invalid. ArgumentError: if an argument has the wrong type.
     """
     if isinstance(selectors, (str, Machine)):
-        raise ArgumentError("gap has many selectors: expected a list of them")
+        raise ArgumentError("found one selector: expected a list of selectors")
     read = [as_selector(selector, dialect) for selector in iterated(selectors, "a list of selectors")]
     distinct = {(selector.text, selector.dialect): selector for selector in read}
     return gap_of([*distinct.values()], contract_of(given, dialect), budget_of_many(len(distinct)))

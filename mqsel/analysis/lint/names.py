@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from mqsel.analysis.lint.chains import Structure
 from mqsel.analysis.lint.findings import Edit, Found, strings_of
 from mqsel.analysis.lint.tests import NO_NUMBERS, pair_of, strings_in
-from mqsel.errors import Span, quoted
+from mqsel.carets import Span, quoted
 from mqsel.language.dialect import core_of
 from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
 from mqsel.language.lexer import dashes
@@ -221,7 +221,7 @@ def name_case(structure: Structure) -> Iterator[Found]:
 def two_minus_signs(structure: Structure) -> Iterator[Found]:
     places = dashes(structure.selector.text) if "--" in structure.selector.text else []
     if places:
-        said = MINUS_IS_NO_COMMENT[structure.selector.dialect.comments]
+        said = MINUS_IS_NO_COMMENT[structure.selector.dialect.rules.comments]
         yield Found((places[0], places[0] + 2), (said,), tuple(Edit((at + 1, at + 1), " ") for at in places))
 
 

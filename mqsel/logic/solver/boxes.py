@@ -266,9 +266,10 @@ def _in_lanes(
             roots = [root for root, _ in computed] + [root for pair in related for root in pair[:2]]
             read = [one.identifier.name for root in roots for one in walk(root) if isinstance(one, Conversion)]
             if any(sides[name].lane == "string" for name in read):
-                raise UndecidedError(f"the search does not know which texts of {', '.join(read)} are which numbers")
+                raise UndecidedError(f"the search does not know which strings of {', '.join(read)} are which numbers")
             return None
-    raise UndecidedError(f"what is computed from {', '.join(whole)} is not decided by {MAX_BOXES:,} intervals")
+    names = ", ".join(whole)
+    raise UndecidedError(f"the search over the values of {names} reached its limit of {MAX_BOXES:,} intervals")
 
 
 def _line(box: Mapping[str, Result], name: str) -> dict[str, Result]:
