@@ -175,7 +175,7 @@ def test_explain_finds_a_message(run: Any, tmp_path: Any) -> None:
 def test_explain_warns(run: Any) -> None:
     """What lint warns of stands below the tree."""
     out = run("explain", "color = blue", '{"color": "blue"}')[1].decode()
-    assert out.endswith("\nwarning: blue is the name of a property here: if a text is meant, write 'blue'\n")
+    assert out.endswith("\nwarning: blue is the name of a property here: if you mean a string, write 'blue'\n")
 
 
 def test_explain_in_json(run: Any, tmp_path: Any) -> None:
