@@ -48,7 +48,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize("ours", [False, True], ids=["reading", "mqsel"])
 @pytest.mark.parametrize("product", COLUMNS)
 def test_measured_answers(product: str, ours: bool) -> None:
-    """Each measured selector has the answer that the engine returned; at most one in a hundred is not modelled."""
+    """Each measured selector has the answer that the engine returned; at most one in a hundred is not supported."""
     message = MEASURED if product.startswith("rabbitmq") else {**MEASURED, **NOT_SENT}
     wrong, compared, not_modelled = [], 0, 0
     for text, wanted in measured_answers(COLUMNS[product]):
