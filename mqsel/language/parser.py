@@ -376,26 +376,7 @@ class _Parser:
                 if top.strength > limit:
                     left, strength = self.reduce(left, strength, limit)
                     top = self.stack[-1]
-                if top.pending and binding < SUM:
-                    if kind == "AND" and top.kind == _BETWEEN:
-                        top.pending = False
-                        top.operands.append(left)
-                    elif binding >= PREDICATE and not chains:
-                        self.chained()
-                    else:
-                        self.fail(self.expected_after())
-                elif top.strength == binding and (binding < PREDICATE or (binding >= SUM and not self.grammar.right)):
-                    top.operators.append(kind)
-                    top.operands.append(left)
-                elif binding >= PREDICATE and (
-                    (strength < SUM and (binding >= SUM or not chains))
-                    or (top.strength == binding < SUM and not chains)
-                ):
-                    self.chained()
-                else:
-                    if top.strength == binding or (chains and binding >= PREDICATE and strength < SUM):
-                        self.deepen()
-                    self.stack.append(_Open(kind, binding, self.start, left, kind))
+                self.join(kind, binding, left, strength, chains)
                 self.at += 1
                 return True
             if kind in tests:
@@ -433,25 +414,46 @@ class _Parser:
                 if len(self.stack) > 1:
                     self.fail("')'" if self.stack[-1].kind == _PAREN else self.expected_after())
                 return False
-            elif kind == ",":
-                left, strength = self.reduce(left, strength, 0)
-                if self.stack[-1].kind != _IN:
-                    self.fail(self.expected_after())
-                self.stack[-1].operands.append(left)
-                self.at += 1
-                return True
-            elif kind == "ESCAPE" and self.rules.like_operands == "pattern":
-                left, strength = self.reduce(left, strength, PREDICATE)
-                if self.stack[-1].kind != _LIKE or len(self.stack[-1].operands) > 1:
-                    self.fail(self.expected_after())
-                self.stack[-1].operands.append(left)
-                self.at += 1
+            elif kind == "," or (kind == "ESCAPE" and self.rules.like_operands == "pattern"):
+                self.add_operand(kind, left, strength)
                 return True
             else:
                 named = self.property_of_text(left) if kind == "(" else None
                 if named is None:
                     self.fail(self.expected_after())
                 left = named
+
+    def join(self, kind: str, binding: int, left: Node, strength: int, chains: int) -> None:
+        """Give an operand to the open construct, or open the one of a binary operator, which comes next."""
+        top = self.stack[-1]
+        if top.pending and binding < SUM:
+            if kind == "AND" and top.kind == _BETWEEN:
+                top.pending = False
+                top.operands.append(left)
+            elif binding >= PREDICATE and not chains:
+                self.chained()
+            else:
+                self.fail(self.expected_after())
+        elif top.strength == binding and (binding < PREDICATE or (binding >= SUM and not self.grammar.right)):
+            top.operators.append(kind)
+            top.operands.append(left)
+        elif binding >= PREDICATE and (
+            (strength < SUM and (binding >= SUM or not chains)) or (top.strength == binding < SUM and not chains)
+        ):
+            self.chained()
+        else:
+            if top.strength == binding or (chains and binding >= PREDICATE and strength < SUM):
+                self.deepen()
+            self.stack.append(_Open(kind, binding, self.start, left, kind))
+
+    def add_operand(self, kind: str, left: Node, strength: int) -> None:
+        """Give an operand to an open IN, which a comma follows, or to an open LIKE, which ESCAPE follows."""
+        left, _ = self.reduce(left, strength, 0 if kind == "," else PREDICATE)
+        top = self.stack[-1]
+        if top.kind != (_IN if kind == "," else _LIKE) or (kind == "ESCAPE" and len(top.operands) > 1):
+            self.fail(self.expected_after())
+        top.operands.append(left)
+        self.at += 1
 
     def close(self) -> _Open:
         self.depth -= 1
