@@ -66,6 +66,7 @@ from mqsel.language.operators import (
     TABLE,
     TEXT_TESTS,
 )
+from mqsel.language.product import Rules
 from mqsel.language.settle import settled
 from mqsel.language.static import check_depth, check_parsed
 
@@ -90,6 +91,7 @@ class _Grammar(
     NamedTuple(
         "_Grammar",
         [
+            ("rules", Rules),
             ("core", Core),
             ("binary", dict[str, int]),
             ("tests", dict[str, int]),
@@ -127,6 +129,7 @@ def _grammar_of(dialect: Dialect) -> _Grammar:
         is_read |= {one: False for one in BINARY if BINARY[one] >= SUM}
     order = binding["<"]
     return _Grammar(
+        rules,
         core_of(dialect),
         {one: binding[one] for one in BINARY if is_read[one]},
         {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in words or one == "IS"}
@@ -200,8 +203,8 @@ class _Parser:
     def __init__(self, text: str, columns: Tokens, dialect: Dialect) -> None:
         self.text = text
         self.dialect = dialect
-        self.rules = dialect.rules
         self.grammar = _grammar_of(dialect)
+        self.rules = self.grammar.rules
         self.core = self.grammar.core
         self.other = self.core.others["="]
         self.columns = columns
@@ -211,7 +214,7 @@ class _Parser:
         self.start = 0  # of the operand that has just been completed, its parentheses included
         self.stack = [_Open(_ROOT, 0, 0)]
         self.order: list[Node] = []  # the nodes that have been made
-        if dialect.rules.words == "not_null":
+        if self.rules.words == "not_null":
             self.find_is()
 
     def find_is(self) -> None:
@@ -224,7 +227,7 @@ class _Parser:
     def selector(self) -> list[Node]:
         if self.kinds[0] == "end" and self.rules.empty_text == "true":
             return [Literal("boolean", True, (0, len(self.text)))]
-        _, binary, tests, chains, *_ = self.grammar
+        _, _, binary, tests, chains, *_ = self.grammar
         is_open = True
         while is_open:
             # ``strength`` is that of ``left`` as it stands; a finished predicate may not be compared on.
