@@ -9,7 +9,7 @@ const digits = (number) => number.toLocaleString("en");
 const LIMIT = 20;
 // For each number that a row is for a selector: sign, colour, words.
 const TRUTHS = [["✗", "FALSE", "not selected"], ["✓", "TRUE", "selected"], ["?", "UNKNOWN", "unknown"], ["!", "ERR", "skipped"]];
-const COUNTS = { true: "TRUE", false: "FALSE", unknown: "UNKNOWN", mismatched: "types differ", error: "ERR" };
+const COUNTS = { true: "TRUE", false: "FALSE", unknown: "UNKNOWN", mismatched: "type mismatch", error: "ERR" };
 
 let asked = 0;
 let request = new AbortController();
