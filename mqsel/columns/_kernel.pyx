@@ -14,7 +14,7 @@ from mqsel.columns._columns cimport BLOCK, WORDS, ColumnBlock, reader_refusal, r
 from mqsel.columns._sets cimport LINEAR_POINTS, MOST_CODES, TextSet, ValueSet, Vocabulary, values_read, vocabulary_read
 
 from mqsel.logic import formulas as _formulas
-from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Sign, unparse
+from mqsel.language.nodes import Arithmetic, Computed, Identifier, Literal, Sign, unparse
 from mqsel.names import parted
 
 cdef enum:
@@ -326,8 +326,6 @@ cdef list steps_computing(node, dict numbers):
             waiting += [*reversed(later), one.operands[0]]
         elif isinstance(one, Sign):
             waiting += [(NEGATE if one.operator == "-" else KEEP, 0, 0), one.operand]
-        elif isinstance(one, Conversion):
-            raise TooLargeError(f"{one.identifier.name}: a property whose texts are read as numbers")
         elif isinstance(one, Computed):
             raise TooLargeError(f"{unparse(one.expression, one.dialect)}: a test that is computed row by row")
         elif isinstance(one, Identifier):

@@ -33,7 +33,7 @@ from mqsel.index._index cimport Index, IndexChange, Turn
 from mqsel.index._segment cimport fault
 from mqsel.machine._values cimport (
     BOOLEAN, BYTES, ERR, INT64, MQTYPE_BOOLEAN, MQTYPE_INT64, NULL_VALUE, POISON, STRING, UNKNOWN, Record, Value,
-    value_as_number, value_fit, value_integer, value_load_other, value_null, value_object, value_python, value_read,
+    value_fit, value_integer, value_load_other, value_null, value_object, value_python, value_read,
     value_refuse, zeroed,
 )
 from mqsel.machine._vm cimport Pace, clock_nanoseconds, pace_look, pace_start
@@ -134,7 +134,6 @@ cdef class SpellingTable:
     cdef list second            # for each slot the other one, or None
     cdef list shown             # for each slot its name in errors, and of columns
     cdef dict folded            # by casefolded names, those first spellings that are read without regard to case
-    cdef list converted         # slots of properties whose texts are read as numbers
     cdef dict tests             # by slot of each that is computed what computes it, and the slots that that reads
     cdef bint reads_clock       # one of them depends on the time
     cdef dict found             # spelling -> number of its first SpellingTarget
@@ -149,19 +148,17 @@ cdef class SpellingTable:
         self.names = as_schema(names)
         if older is None:
             self.first, self.second, self.found, self.origin = [], [], {}, object()
-            self.shown, self.folded, self.converted = [], {}, []
+            self.shown, self.folded = [], {}
             self.tests = computed_among(names)
         else:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
-            self.shown, self.folded, self.converted = older.shown[:], older.folded.copy(), older.converted[:]
+            self.shown, self.folded = older.shown[:], older.folded.copy()
             self.tests = {**older.tests, **computed_among(names, older.count)}
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(SpellingTarget))
         for slot in range(self.count, len(names)):
             first, second, kind = parted(names[slot])
-            if kind == "number":
-                self.converted.append(slot)
             if kind != "test":
                 self.enter(first, slot, False)
             if second:
@@ -239,7 +236,7 @@ cdef class Positions:
                 self.position[self.count] = place
                 self.types[self.count] = 0 if named is None else int(_TYPES[named])
                 self.count += 1
-        self.straight = self.count == self.width and not table.converted and not table.tests
+        self.straight = self.count == self.width and not table.tests
         for slot in range(self.count):
             self.straight = self.straight and self.slot[slot] == slot and self.position[slot] == slot
 
@@ -304,17 +301,6 @@ cdef inline int slot_put(MessageReading reading, uint32_t slot, PyObject *item) 
         held = <object> item
         value_null(value)
         value_load_other(value, &reading.record.owners[slot], reading.table.shown[slot], held)
-    return 0
-
-
-cdef int reading_convert(MessageReading reading) except -1:
-    """Read as numbers the properties that are read so. What is no number is FALSE, as formulas of them have it."""
-    cdef Value *value
-    for slot in reading.table.converted:
-        value = &reading.record.values[<Py_ssize_t> slot]
-        value_as_number(value)
-        if value.tag == POISON:
-            value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, False)
     return 0
 
 
@@ -467,8 +453,6 @@ cdef class MessageReader:
             self.look_up(reading, message, False)
         else:
             raise wordings.not_a_message(message, self.messages is not None)
-        if reading.table.converted:
-            reading_convert(reading)
         if reading.table.tests:
             reading_compute(reading, self.index, self.reports)
         return reading.record
@@ -1397,7 +1381,6 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
             for at in range(count):
                 number = numbers[at]
                 column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
-            reading_convert(reading)
             if reading.table.tests:
                 try:
                     reading_compute(reading, index, reader.reports)

@@ -15,14 +15,6 @@ from mqsel.values import Truth
 
 # Allowed values of each field, in the order in which a program numbers them.
 CHOICES: dict[str, tuple[str, ...]] = {name: tuple(choices) for name, choices in dialects.FIELDS.items()}
-# What programs before format 3 have a byte for, in this order; and what the fields since say of those of format 1.
-POSITIONS = {1: tuple(CHOICES)[:11], 2: tuple(CHOICES)[:15]}
-SINCE_1 = {
-    "static_mismatch": "reject",
-    "out_of_range": "reject",
-    "approximate_literals": "plain",
-    "zero_identifier": "any",
-}
 # What the choices of a field yield.
 _F, _T, _U, _E = Truth.FALSE, Truth.TRUE, Truth.UNKNOWN, Truth.ERR
 # Of a test and of its negation, as of = and <>.
@@ -58,7 +50,6 @@ class _Choices(NamedTuple):
     float_suffix_on_integer: str = _JAKARTA["float_suffix_on_integer"]
     headers: str = _JAKARTA["headers"]
     max_length: int | None = _JAKARTA["max_length"]
-    # What follows was not there in 0.2.0, whose pickles have the fields before it.
     static_mismatch: str = _JAKARTA["static_mismatch"]
     out_of_range: str = _JAKARTA["out_of_range"]
     approximate_literals: str = _JAKARTA["approximate_literals"]
@@ -123,9 +114,12 @@ class Dialect(_Choices):
     __slots__ = ()
 
     def __new__(cls, *choices: Any, **named: Any) -> "Dialect":
-        if len(choices) == len(POSITIONS[1]) + 1:  # a pickle of 0.2.0
-            named = {**SINCE_1, **named}
-        self = super().__new__(cls, *choices, **named)
+        if choices:
+            raise ArgumentError(
+                f"a dialect is made of fields by name, found {len(choices)} values, as in pickles of before mqsel 0.4",
+                hint="use mqsel.JMS.replace(field=choice)",
+            )
+        self = super().__new__(cls, **named)
         self.check()
         return self
 

@@ -146,14 +146,12 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
     "comments": {
         "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "slashes": Choice("`//` and what follows it in its line are white space", "no preset yet"),
         "dashes": Choice(
             "`--` to the end of its line, and `/* */`, are white space", "ActiveMQ; Artemis; Broker-J; RocketMQ"
         ),
     },
     "text_numbers": {
         "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "compared": Choice("beside numbers a property whose text is a number is that number: §5", "no preset yet"),
         "read": Choice(
             "each property is a text, read as the type of what stands beside it; ERR if that fails", "RocketMQ"
         ),
@@ -443,7 +441,7 @@ PLAIN: dict[str, tuple[str, ...]] = {
     "type_mismatch": ("operation", "selector", "unknown"),
     "between_null": ("literal", "expand"),
     "byte_strings": ("yes", "no"),
-    "text_numbers": ("never", "compared"),
+    "text_numbers": ("never",),
     "in_operands": ("name", "enclosed"),
     "words": ("jms", "xpath", "not_null"),
 }

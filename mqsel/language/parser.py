@@ -36,7 +36,6 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     walk,
-    with_conversions,
     written_name,
 )
 from mqsel.language.operators import (
@@ -178,8 +177,6 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
             check_parsed(order, text, dialect)
         if dialect.max_depth != "any":
             check_depth(order, text, dialect)
-        if dialect.text_numbers == "compared":
-            order = walk(with_conversions(order))
         return order if parser.core.is_plain else walk(settled(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.

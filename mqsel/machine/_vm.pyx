@@ -287,10 +287,6 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
                 return ERR
             step += 1
             continue
-        elif op == AS_NUMBER:
-            value_as_number(stack - 1)
-            step += 1
-            continue
         elif op == SWITCH_SLOT:
             value = slot_value(frame, source, step.slot)
             number = -1

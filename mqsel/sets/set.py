@@ -32,7 +32,7 @@ from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Buffer, Texts
 from mqsel.matcher import Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
-from mqsel.names import ANY_CASE, converted, parted
+from mqsel.names import ANY_CASE, parted
 from mqsel.sets import file
 from mqsel.sets.choice import EngineChoice
 from mqsel.sets.file import Contents
@@ -620,10 +620,9 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         figures = index.stats()
         longest = [(what, count, self._reader.keys_at(places)) for what, count, places in figures["longest"]]
         for name in index.names:
-            first, more, kind = parted(name)
+            first, more, _ = parted(name)
             if more:
-                shown = converted(first, kind) if kind else first
-                longest = [(what.replace(name, shown, 1), count, keys) for what, count, keys in longest]
+                longest = [(what.replace(name, first, 1), count, keys) for what, count, keys in longest]
         return {**figures, "longest": longest, "names": len(index.names), "batches": self._choice.batches}
 
     # ---- travelling --------------------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from mqsel.language.nodes import (
     Between,
     Comparison,
     Computed,
-    Conversion,
     Identifier,
     In,
     IsNull,
@@ -784,8 +783,6 @@ class _Translator:
                 is_known = source.within is not None and source.sql == source.raw
                 found = _Value(source.type, source.sql, nulls, is_column=True, is_known=is_known)
                 return found._replace(steps=source.steps, asked=source.asked)
-            case Conversion(Identifier(name)):
-                raise NoTranslation(f"texts of '{name}' are read as numbers")
             case Sign(operator, operand, _, null):
                 return self.sign(operator, self.value(operand), null)
             case Arithmetic(rule="narrow"):
