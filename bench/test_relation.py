@@ -12,8 +12,9 @@ import pytest
 import workloads
 
 import mqsel
-from mqsel.analysis.compare import related, taken
 from mqsel.analysis.compare.audit import audit
+from mqsel.analysis.compare.relation import related
+from mqsel.analysis.compare.search import as_selector
 
 WILD = workloads.SHARED.parent / "vectors" / "wild-selectors.jsonl"
 
@@ -36,7 +37,7 @@ def wild() -> list[str]:
 def test_relation(benchmark):
     """Relate each selector with each, and note the median of one pair, read before; every message is run."""
     texts = wild()[: 12 if benchmark.disabled else None]
-    known = [taken(text, "JMS") for text in texts]
+    known = [as_selector(text, "JMS") for text in texts]
     matchers = [mqsel.compile(text, dialect="JMS") for text in texts]
 
     def run() -> tuple[list[float], int]:

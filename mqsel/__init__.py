@@ -78,10 +78,12 @@ from mqsel.matcher import Matcher, compile  # noqa: A004 (like re.compile)
 from mqsel.values import Truth
 
 if TYPE_CHECKING:
-    from mqsel.analysis.compare import difference, relation, satisfiable
     from mqsel.analysis.compare.contract import Contract
+    from mqsel.analysis.compare.difference import difference
     from mqsel.analysis.compare.gaps import gap
     from mqsel.analysis.compare.migrate import migrate
+    from mqsel.analysis.compare.relation import relation
+    from mqsel.analysis.compare.satisfiable import satisfiable
     from mqsel.analysis.lint import lint
     from mqsel.explorer import explore
     from mqsel.sets.set import SelectorSet
@@ -140,13 +142,13 @@ _FOLDERS = ("files", "formats", "inventory", "live", "selection", "spark", "test
 _LATER = {
     "Contract": "mqsel.analysis.compare.contract",
     "SelectorSet": "mqsel.sets.set",
-    "difference": "mqsel.analysis.compare",
+    "difference": "mqsel.analysis.compare.difference",
     "explore": "mqsel.explorer",
     "gap": "mqsel.analysis.compare.gaps",
     "lint": "mqsel.analysis.lint",
     "migrate": "mqsel.analysis.compare.migrate",
-    "relation": "mqsel.analysis.compare",
-    "satisfiable": "mqsel.analysis.compare",
+    "relation": "mqsel.analysis.compare.relation",
+    "satisfiable": "mqsel.analysis.compare.satisfiable",
 }
 
 

@@ -1,7 +1,7 @@
 """From text to matcher: `compile`, and the class `Matcher`.
 
-Only this module knows the whole pipeline. A matcher is pickled as its program. If you unpickle it, mqsel verifies the
-program and parses nothing.
+A matcher is pickled as its program. If you unpickle it, mqsel verifies the program. It reads the text only when you ask
+for more than an answer.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ from mqsel.errors import (
 )
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
-from mqsel.language.optimizer import optimize as optimized
 from mqsel.language.parameters import with_parameters
 from mqsel.language.selector import as_text, at_time, read_selector
 from mqsel.machine._stream import Selection
 from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
+from mqsel.machine.compiler import program_of
 from mqsel.machine.origin import read_matched, selector_of
 from mqsel.machine.program import Program
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
@@ -196,7 +195,7 @@ class Matcher(Machine):
             return self
         selector = selector_of(self.program)
         fixed = at_time(selector, now)
-        return self if fixed is selector else Matcher(lower(optimized(fixed)), self.schema)
+        return self if fixed is selector else Matcher(program_of(fixed), self.schema)
 
     def decoder(self, format: str, **options: Any) -> formats.Decoder:  # noqa: A002 (the word of the command line)
         """Return a callable that turns one message in bytes into the form that this matcher reads fastest.
@@ -505,5 +504,4 @@ def compile(  # noqa: A001 (like re.compile)
 
 @functools.lru_cache(_CACHE_SIZE)
 def _compile(text: str, dialect: Dialect, schema: Schema | None, optimize: bool) -> Matcher:
-    selector = read_selector(text, dialect)
-    return Matcher(lower(optimized(selector) if optimize else selector, quick=optimize), schema)
+    return Matcher(program_of(read_selector(text, dialect), optimize=optimize), schema)

@@ -348,3 +348,43 @@ def follow(name: str, around: _Place, step: Callable[[_Place, str], _Place | Non
             found = follow(name[dot + 1 :], inner, step)
         dot = name.find(".", dot + 1)
     return found
+
+
+# ---- near names ------------------------------------------------------------------------------------------------------
+
+_ALIKE = 0.7  # of the letters of two names: "color" and "colour", but not "color" and "code"
+_PREFIXES = ("JMS_IBM_", "JMSX", "JMS")  # of headers, which people leave out
+
+
+def _without_style(name: str) -> str:
+    """Return a name without what people write differently or leave out: folder, prefix, case, `_` and `-`."""
+    bare = name.removeprefix(USR_FOLDER).rpartition(".")[2]
+    prefix = next((prefix for prefix in _PREFIXES if bare.startswith(prefix)), "")
+    return "".join(filter(str.isalnum, bare.removeprefix(prefix))).casefold() or bare
+
+
+def near_names(name: str, names: Iterable[str], bare: Callable[[str], str] = _without_style) -> list[str]:
+    """List the names that *name* may have been meant for, the nearest first.
+
+    Args:
+        name: A name that does not exist.
+        names: The names that exist. If two are equally near, the first one comes first.
+        bare: A function of a name; names for which it returns the same are the nearest.
+    """
+    import difflib  # noqa: PLC0415 (for errors and advice only)
+
+    matcher = difflib.SequenceMatcher(b=name.casefold())
+    ranked = []
+    for known in dict.fromkeys(names):
+        matcher.set_seq1(known.casefold())
+        is_same = bare(known) == bare(name)
+        letters = matcher.quick_ratio() if matcher.real_quick_ratio() >= _ALIKE else 0  # 1: the same ones, as in "adn"
+        if known != name and (is_same or letters == 1 or (letters >= _ALIKE and matcher.ratio() >= _ALIKE)):
+            ranked.append((not is_same, -matcher.ratio(), known))
+    return [known for *_, known in sorted(ranked, key=lambda row: row[:2])]
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return the question whether the nearest of some names was meant, to append to an error; empty if none is near."""
+    near = near_names(name, names)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -241,7 +241,10 @@ ENGINES: dict[str, Engine] = {
 }
 
 
-@pytest.fixture(params=ENGINES)
+# Saving each set takes as long as all that the other engines do.
+@pytest.fixture(
+    params=[pytest.param(name, marks=pytest.mark.volume if name == "saved set" else []) for name in ENGINES]
+)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """One of the engines; prints how many cases it could not take, and fails where that is more than a twentieth."""
     asked, untaken = 0, 0

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 
 import mqsel
-from mqsel.analysis.compare import Related, related, taken
 from mqsel.analysis.compare.audit import audit
 from mqsel.analysis.compare.changes import selection_change
 from mqsel.analysis.compare.migrate import portable
+from mqsel.analysis.compare.relation import Related, related
+from mqsel.analysis.compare.search import as_selector
 from mqsel.analysis.lint import fixed
 from mqsel.errors import MqselError
 from mqsel.language.dialect import PRESETS
@@ -149,7 +150,7 @@ CALLS: dict[str, Callable[[str, mqsel.Dialect, mqsel.Dialect], object]] = {
     "migrate": mqsel.migrate,
     "migrate --portable": lambda text, own, to: portable(text, own, (to, PRESETS["QPID_CPP"], PRESETS["RABBITMQ"])),
     "change": lambda text, own, _: selection_change(
-        taken(text, own), taken(f"({text}) AND z > 1 OR y < 2", own), 0, {}, {}
+        as_selector(text, own), as_selector(f"({text}) AND z > 1 OR y < 2", own), 0, {}, {}
     ),
     "given": lambda text, own, _: mqsel.relation("a = 1", "b = 'x'", dialect=own, given=text),
     "set": lambda text, own, _: mqsel.SelectorSet({"1": text, "2": f"({text}) OR z = 1"}, dialect=own),
@@ -168,7 +169,8 @@ def diff(pairs: list[tuple[str, str]], dialect: mqsel.Dialect) -> list[Related]:
     """Relate pairs as `mqsel diff` of two files does."""
     budget = budget_of_many(2 * len(pairs))
     return [
-        related(taken(old, dialect), taken(new, dialect), None, budget.share(budget.left // 2)) for old, new in pairs
+        related(as_selector(old, dialect), as_selector(new, dialect), None, budget.share(budget.left // 2))
+        for old, new in pairs
     ]
 
 

@@ -49,13 +49,14 @@ INSIDE = {
     "formats": "wordings mqmd jms mqrfh2 amqp inspection jsonl records envelopes _tables _words _decoder _mq _json"
     " _records _amqp _artemis artemis mq __init__",
     "analysis": "readings explain.near explain.change explain._tally explain.account explain explain.__init__ compare"
-    " compare.contract compare.writing compare.__init__ compare.gaps compare.changes compare.rewrites"
-    " compare.canonical compare.doubles compare.meaning compare.migrate compare.audit lint.findings"
+    " compare.__init__ compare.contract compare.search compare.satisfiable compare.relation compare.difference"
+    " compare.writing compare.gaps compare.changes compare.rewrites compare.canonical compare.doubles compare.meaning"
+    " compare.migrate compare.audit lint.findings"
     " lint.chains lint.tests lint.names lint.products lint.contracts lint lint.__init__ explain.sentences"
     " explain.profile",
     "selection": "selectors providers message queues topics __init__",
-    "files": "wordings opening dumps _splitters _exports arrays amqsbcg qload foreign members framings rows _footer"
-    " extremes parquet parts _text _sifter run.work listing inspection judgement selectors run.tasks"
+    "files": "configuration wordings opening dumps _splitters _exports arrays amqsbcg qload foreign members framings"
+    " rows _footer extremes parquet parts _text _sifter run.work listing inspection judgement selectors run.tasks"
     " run.workers run run.__init__ __init__",
     "inventory": "kinds writings pieces entries trees camel data properties markup expressions sources mqsc ems own"
     " recognition walk known __init__ keyed edit",
@@ -64,9 +65,13 @@ INSIDE = {
     "spark": "wordings columns native job ship raw planning sets sieve route profiling audience archive"
     " source __init__",
     "explorer": "blocks session server __init__",
-    "cli": "configuration output arguments rules report baseline queues run page selectors review choice rewriting"
+    "cli": "output arguments rules report baseline queues run page selectors review choice rewriting"
     " changes match why route lint check format explain inspect diff audit contract migrate explore test"
     " completion help __init__",
+}
+# A Selector makes its formulas and its machine when somebody first reads them, and only then imports these.
+LAZY = {
+    "language.selector": ("logic.formulas", "logic.normal", "machine._vm", "machine.compiler"),
 }
 TOP = {
     name: level
@@ -97,6 +102,8 @@ def may_import(module: str, name: str) -> bool:
     if folder == target and inside:
         order = INSIDE[folder].split()
         return order.index(part or "__init__") < order.index(inside)
+    if name in LAZY.get(module, ()):
+        return True
     if folder == "formats" and target == "machine":
         return part == "_values"
     return TOP[target] < TOP[folder]

@@ -171,7 +171,7 @@ def banned(paragraph: str) -> Iterator[tuple[str, str]]:
     for word in re.findall(r"\b[A-Za-z]+\b", paragraph):
         if is_british(word.lower()):
             yield SPELLING, word
-    for sentence in re.split(r"(?<=[.!?])[)\"']* (?=[A-Z…(])", paragraph):
+    for sentence in re.split(r"(?<=[.!?])[)\"']* (?=[A-Z…(]|mqsel )", paragraph):
         if len(re.findall(r"\w[\w'’-]*|…", sentence)) > LONGEST:
             yield LONG, sentence[:60]
 

@@ -221,7 +221,7 @@ def _differing(source: str, engine: Engine, dialect: Dialect, skipped: Callable[
     return "\n".join(wrong)
 
 
-@pytest.mark.sample(30)
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("source", OTHERS)
 def test_vectors_of_other_engines(source: str, engine: Engine) -> None:
     """Every vector that another engine's suite shares with the JMS standard gives the same answer here."""
@@ -230,7 +230,7 @@ def test_vectors_of_other_engines(source: str, engine: Engine) -> None:
     assert not wrong, wrong
 
 
-@pytest.mark.sample(24)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("source", OWN)
 def test_vectors_of_brokers(source: str, engine: Engine) -> None:
     """Every vector of a broker's suite, its extensions too, has its answer under the preset of the broker."""

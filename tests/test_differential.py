@@ -27,7 +27,7 @@ from mqsel.machine import _vm
 PAIRS = volume(400, smoke=80)
 
 
-@pytest.mark.sample(18)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("reading", strategies.READINGS, ids=strategies.name_of)
 @pytest.mark.parametrize("name", strategies.DIALECTS)
 def test_engines_agree(name: str, reading: dict[str, str]) -> None:

@@ -21,12 +21,14 @@ MODULES = [
 ]
 # The classes of results, which public functions return, by module.
 RESULTS = {
-    "mqsel.analysis.compare": ("Related", "Satisfiable", "Difference"),
     "mqsel.analysis.compare.audit": ("Audit", "Equal", "Missing", "Never", "Twice", "Within"),
     "mqsel.analysis.compare.changes": ("ChangeExample", "ChangedSide", "SelectionChange"),
     "mqsel.analysis.compare.contract": ("Breach", "Property"),
+    "mqsel.analysis.compare.difference": ("Difference",),
     "mqsel.analysis.compare.gaps": ("Gap",),
     "mqsel.analysis.compare.migrate": ("Migrated",),
+    "mqsel.analysis.compare.relation": ("Related",),
+    "mqsel.analysis.compare.satisfiable": ("Satisfiable",),
     "mqsel.analysis.explain": ("Explanation", "Part"),
     "mqsel.analysis.explain.profile": ("Profile",),
     "mqsel.analysis.explain.sentences": ("Count", "Seen"),

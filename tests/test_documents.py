@@ -39,7 +39,6 @@ NOT_RUN = {
     "mqsel explore": "It waits until the reader stops it.",
     "mqsel migrate --from TIBCO_EMS --to ARTEMIS bridges.conf": "The tutorial from-ems runs it on its own file.",
     "mqsel lint src": "It belongs to the reader's build; the tutorial linter-in-ci runs both commands in its consoles.",
-    "mqsel test --junit": "It belongs to the reader's build.",
     'mqsel match "JMSTimestamp < $((': "Its answer depends on the time.",
     'mqsel match "total > 1000" \'s3:': "It needs a bucket.",
     "  mqsel ": "It needs the reader's broker, which writes the file.",
@@ -168,6 +167,7 @@ def is_run(command: str) -> bool:
     return bool(re.match(r"(echo .*\| *)?mqsel ", command)) and not command.startswith(tuple(NOT_RUN))
 
 
+@pytest.mark.sample(2, rest="process")
 @pytest.mark.parametrize("manual", CONSOLES, ids=[path.relative_to(PACKAGE).as_posix() for path in CONSOLES])
 def test_consoles(manual: Path, tmp_path: Path) -> None:
     """Each command in a console of a manual prints the block; a manual may leave out the counts at the end."""

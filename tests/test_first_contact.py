@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 import mqsel
-from mqsel.analysis.compare import known
 from mqsel.analysis.compare.audit import audit
 from mqsel.analysis.compare.changes import selection_change
 from mqsel.errors import ArgumentError
+from mqsel.language.selector import read_selector
 
 # A user's file: each line with the type that both checkers infer for what stands in it.
 USED = {
@@ -139,7 +139,11 @@ REPORTS: dict[str, Callable[[], Any]] = {
     "satisfiable": lambda: mqsel.satisfiable(TEXT),
     "migrate": lambda: mqsel.migrate(TEXT, "JMS", "RABBITMQ"),
     "change": lambda: selection_change(
-        known(TEXT, mqsel.JMS), known("b > 1", mqsel.JMS), 1, {True: 1}, {True: [(MESSAGE, HOSTILE, "")]}
+        read_selector(TEXT, mqsel.JMS),
+        read_selector("b > 1", mqsel.JMS),
+        1,
+        {True: 1},
+        {True: [(MESSAGE, HOSTILE, "")]},
     ),
     "inspect": lambda: INSPECT(json.dumps({HOSTILE: HOSTILE, "b": [1]}).encode(), {}),
 }

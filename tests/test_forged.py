@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import mqsel
-from mqsel.analysis.compare import relation
+from mqsel.analysis.compare.relation import relation
 from mqsel.errors import ProgramError
 from mqsel.language.dialect import IBM_MQ, JMS
 from mqsel.machine.program import Program
@@ -144,8 +144,8 @@ def test_it_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from mqsel.machine import origin
 
     calls = []
-    lower = origin.lower
-    monkeypatch.setattr(origin, "lower", lambda *given, **more: calls.append(1) or lower(*given, **more))
+    program_of = origin.program_of
+    monkeypatch.setattr(origin, "program_of", lambda *given, **more: calls.append(1) or program_of(*given, **more))
     matcher = pickle.loads(pickle.dumps(mqsel.compile(TEXT)))
     assert not matcher.matches({"a": 5})
     assert calls == []

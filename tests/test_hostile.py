@@ -135,6 +135,7 @@ ASKED: dict[str, Callable[[str, str], object]] = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("dialect", ["IBM_MQ", "AZURE_SERVICE_BUS"])
 def test_hostile_texts(asked: str, dialect: str) -> None:

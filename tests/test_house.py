@@ -220,7 +220,6 @@ def test_the_order_of_rows_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(compiler, "CODE", {name: number for number, name in enumerate(names)})
     monkeypatch.setattr(compiler, "encode_code", list)
     monkeypatch.setattr(compiler, "Program", lambda *parts: parts[4])
-    monkeypatch.setattr(compiler, "note_source", len)
     words = compiler.lower(optimizer.optimize(read_selector(text, mqsel.IBM_MQ)))
 
     assert [(names[word & 0xFF], word >> 8) for word in words] == expected

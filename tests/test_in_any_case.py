@@ -151,6 +151,7 @@ def _outcome(way: Callable[[Any, Any], object], matcher: Any, message: Any) -> o
         return error.message
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("way", [*WAYS, *COLUMN_WAYS])
 def test_a_name_in_any_case_is_the_name(way: str) -> None:
     """A message with its names in any case is to each reader what it is with those of the selector."""

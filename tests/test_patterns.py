@@ -20,7 +20,7 @@ from mqsel.language.dialect import PRESETS
 # is imported, where it is collected, or is a class of characters, a name, or LIKE's, whose growth has its own tests.
 OF_CALLS = {
     "analysis.compare.canonical",
-    "cli.configuration",
+    "files.configuration",
     "files.amqsbcg",
     "files.framings",
     "inventory.entries",

@@ -158,7 +158,7 @@ def _broker(name: str, product: str, checked: str) -> Iterator[str]:
 def _choice(field: str, choice: str | int | None) -> Choice:
     """Return what a choice means, with a link for each section of the language that it names."""
     if field == LENGTH:
-        return Choice(f"at most {choice:,} characters" if choice else "no limit", "")
+        return Choice(f"At most {choice:,} characters" if choice else "No limit", "")
     text = (ROOT / "mqsel" / "language" / "README.md").read_text(encoding="utf-8")
     titles = {title[0]: title for title in re.findall(r"^## §(\d .*)$", text, re.MULTILINE)}
     meaning, source = FIELDS[field][str(choice)]
@@ -168,7 +168,7 @@ def _choice(field: str, choice: str | int | None) -> Choice:
         lambda cited: f"[language §{cited[1]}]({page}#{slugify(case='lower')(titles[cited[1]], '-')})",
         meaning,
     )
-    return Choice(linked, source)
+    return Choice(linked[:1].upper() + linked[1:], source)
 
 
 def _commands() -> Iterator[str]:
@@ -184,15 +184,15 @@ def _commands() -> Iterator[str]:
 
 def _rules() -> Iterator[str]:
     """Yield each rule of lint, as it stands in its row and in SARIF."""
-    yield "# Rules of lint\n\nWhat `mqsel lint` finds, and `mqsel lint --explain RULE` explains."
-    yield "What edits, contracts and comments do stands in [the manual](../../../../mqsel/analysis/RULES.md)."
+    yield "# Lint rules\n\n`mqsel lint` reports these findings. `mqsel lint --explain RULE` prints the text of a rule."
+    yield "[Lint options and rules](../../../../mqsel/analysis/RULES.md) explains edits, contracts and comments."
     for rule in RULES:
         shown = described(rule)
         text, *rows = shown["help"]["text"].split("\n")
         yield f"\n## {rule.code}\n\n<p><strong>{rule.severity}.</strong> {html.escape(text)}</p>\n\n<table>"
         for name, _, row in (one.partition(": ") for one in rows):
             yield f"<tr><th>{name}</th><td><code>{html.escape(row)}</code></td></tr>"
-        yield f"</table>\n\nThe document behind it: {SOURCES[rule.source]}"
+        yield f"</table>\n\nSource: {SOURCES[rule.source]}"
 
 
 def _errors() -> Iterator[str]:

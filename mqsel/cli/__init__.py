@@ -21,6 +21,7 @@ from mqsel.cli.arguments import Help
 from mqsel.cli.output import StdoutFile, choose_color, complain, print_text, say
 from mqsel.errors import MqselError, shortened, shortened_line
 from mqsel.machine.program import BUILD
+from mqsel.names import did_you_mean
 
 if TYPE_CHECKING:
     from mqsel.files.run.work import Sharing
@@ -151,10 +152,8 @@ def _parsed(given: list[str], sharing: Sharing | None) -> argparse.Namespace:
 
 def _meant(words: list[str], known: Iterable[str]) -> str:
     """Return the question whether one of the known words was meant, if one is like a word that is not known."""
-    from difflib import get_close_matches  # noqa: PLC0415 (for errors alone)
-
-    near = [one for word in words for one in get_close_matches(word.partition("=")[0], [*known], 1, 0.7)]
-    return f"; did you mean {near[0]}?" if near else ""
+    known = [*known]
+    return next(filter(None, (did_you_mean(word.partition("=")[0], known) for word in words)), "")
 
 
 def main(argv: list[str] | None = None, sharing: Sharing | None = None) -> int:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mqsel.cli.configuration import configured
 from mqsel.cli.output import complain
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, nameable, quoted, shortened
+from mqsel.files.configuration import configured
 from mqsel.files.framings import FRAMINGS
 from mqsel.files.opening import MAX_SIZE, is_queue, unfolded
 from mqsel.formats.jsonl import object_from_json

@@ -11,9 +11,9 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from mqsel.cli.configuration import has_folder, relative_to
 from mqsel.cli.output import write_file
 from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
+from mqsel.files.configuration import has_folder, relative_to
 from mqsel.formats.jsonl import json_text
 from mqsel.language.dialect import Dialect
 from mqsel.language.layout import ONE_LINE, laid_out

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from mqsel.analysis.compare import Known, taken
 from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_change
 from mqsel.cli.arguments import contract_of
 from mqsel.cli.output import print_json, print_text, say
@@ -18,6 +17,7 @@ from mqsel.files.framings import FORMATS, place_of
 from mqsel.files.run.work import Ask, Changed, ChangedMessage, Diff, everything
 from mqsel.formats.jsonl import in_json, object_from_json
 from mqsel.language.dialect import IBM_MQ
+from mqsel.language.selector import Selector, read_selector
 from mqsel.matcher import compile as compiled
 from mqsel.sets.set import SelectorSet
 
@@ -60,10 +60,7 @@ def over_files(
     is_valid = not unread and [*map(len, read)] == [len(old), len(new)]
     if not read[0] and not read[1]:
         raise MqselError("no selector is left")
-    sets = [
-        SelectorSet({key: compiled(one.selector.text, dialect=one.selector.dialect) for key, one in many.items()})
-        for many in read
-    ]
+    sets = [SelectorSet({key: compiled(one.text, dialect=one.dialect) for key, one in many.items()}) for many in read]
     ask = ask_of(arguments)
     desk = _Desk(ask)
     arguments.files = files
@@ -90,9 +87,9 @@ def over_files(
     return 2 if desk.trouble or not is_valid else int(bool(gained or lost))
 
 
-def _known(key: str, one: Given) -> Known | None:
+def _known(key: str, one: Given) -> Selector | None:
     try:
-        return taken(one.text, one.dialect)
+        return read_selector(one.text, one.dialect)
     except SelectorError as error:
         complain_of(one, error, key)
         return None

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from mqsel.analysis.lint import RULES, Finding
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Options
-from mqsel.cli.configuration import Configuration, known_rules
 from mqsel.cli.output import complain
 from mqsel.cli.selectors import Given
 from mqsel.errors import MqselError
+from mqsel.files.configuration import Configuration, known_rules
 
 
 class RuleChoice:

@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from mqsel.analysis.compare import RELATIONS, Difference, Related, difference, related, taken
 from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.difference import Difference, difference
+from mqsel.analysis.compare.relation import RELATIONS, Related, related
 from mqsel.analysis.explain import in_words
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_format, add_given, command, contract_of, dialect_of
@@ -30,6 +31,7 @@ from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
 from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
+from mqsel.language.selector import read_selector
 from mqsel.logic.solver.budget import Budget, budget_of_many
 
 _EXAMPLES = """\
@@ -163,7 +165,7 @@ def _related(pair: Iterable[Given], contract: Contract | None, budget: Budget, k
     read = []
     for one in pair:
         try:
-            read.append(taken(one.text, one.dialect))
+            read.append(read_selector(one.text, one.dialect))
         except SelectorError as error:
             complain_of(one, error, key)
     return related(read[0], read[1], contract, budget) if len(read) == 2 else None

@@ -29,7 +29,7 @@ from mqsel.inventory.known import error_of
 from mqsel.language.lexer import Token, tokenize
 from mqsel.language.nodes import Literal, Node, children, unparse
 from mqsel.language.optimizer import optimize
-from mqsel.language.selector import read_selector
+from mqsel.machine.origin import selector_of
 from mqsel.machine.program import disassemble, listing
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
@@ -120,7 +120,7 @@ def _tokens(matcher: Matcher) -> list[Token]:
 
 
 def _show_program(matcher: Matcher) -> None:
-    selector, read, tokens = matcher.selector, read_selector(matcher.selector, matcher.dialect), _tokens(matcher)
+    selector, read, tokens = matcher.selector, selector_of(matcher.program), _tokens(matcher)
     width = max((len(token.kind) for token in tokens), default=0)
     print_text("tokens")
     for kind, value, start, stop in tokens:
@@ -140,7 +140,7 @@ def _show_program(matcher: Matcher) -> None:
 
 
 def _program_in_json(matcher: Matcher) -> dict[str, Any]:
-    read = read_selector(matcher.selector, matcher.dialect)
+    read = selector_of(matcher.program)
     return {
         "tokens": [
             {"kind": token.kind, "value": plain(token.value), "span": (token.start, token.stop)}

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mqsel.analysis.compare import Known, Related, satisfied, taken
 from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.relation import Related
+from mqsel.analysis.compare.satisfiable import satisfied
+from mqsel.analysis.compare.search import truth_of
 from mqsel.analysis.explain import in_words
 from mqsel.cli.page import Cell, PageTable, counted
 from mqsel.cli.selectors import Given
 from mqsel.errors import SelectorError, check_total
+from mqsel.language.selector import Selector, read_selector
 
 
 class ReviewRow(NamedTuple):
@@ -99,12 +102,12 @@ def _examples(row: ReviewRow, contract: Contract | None) -> Iterator[tuple[str, 
             yield "text", f"{'before' if given is row.old else 'now'}: it cannot be known: {given.reason}"
         if isinstance(one, SelectorError):
             yield "text", f"{'before' if given is row.old else 'now'}: {one.message}"
-    old, new = [one if isinstance(one, Known) else None for one in known]
+    old, new = [one if isinstance(one, Selector) else None for one in known]
     if row.related is not None and old is not None and new is not None:
         for what, message in (("gained", row.related.b_alone), ("lost", row.related.a_alone)):
             if message is not None:
                 yield "code", in_words(message)
-                yield "text", f"{what}: {old.truth(message)} before, {new.truth(message)} now"
+                yield "text", f"{what}: {truth_of(old, message)} before, {truth_of(new, message)} now"
         if row.related.reason:
             yield "text", row.related.reason
     elif row.old is None or row.new is None:
@@ -113,7 +116,7 @@ def _examples(row: ReviewRow, contract: Contract | None) -> Iterator[tuple[str, 
                 yield from _selected(one, word, contract)
 
 
-def _selected(one: Known, word: str, contract: Contract | None) -> Iterator[tuple[str, str]]:
+def _selected(one: Selector, word: str, contract: Contract | None) -> Iterator[tuple[str, str]]:
     found = satisfied(one, contract)
     if found.message is not None:
         yield "code", in_words(found.message)
@@ -122,9 +125,9 @@ def _selected(one: Known, word: str, contract: Contract | None) -> Iterator[tupl
         yield "bad", "selects no message" if found.is_none else f"not decided: {found.reason}"
 
 
-def _known(one: Given) -> Known | SelectorError | None:
+def _known(one: Given) -> Selector | SelectorError | None:
     """Read a selector; None for one that cannot be known."""
     try:
-        return None if one.reason else taken(one.text, one.dialect)
+        return None if one.reason else read_selector(one.text, one.dialect)
     except SelectorError as error:
         return error

@@ -37,7 +37,7 @@ from mqsel.files.run.work import EXAMPLES, Ask, Delivery, Route, RouteInJSON, Un
 from mqsel.files.wordings import fault
 from mqsel.formats.artemis import bindings
 from mqsel.language.dialect import ARTEMIS, IBM_MQ
-from mqsel.language.selector import read_selector
+from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 from mqsel.sets.set import SelectorSet
@@ -134,7 +134,7 @@ def _unfiltered(path: str) -> list[str]:
 
 def _say_why(arguments: argparse.Namespace, files: list[str], key: str, matcher: Matcher) -> None:
     """Print what keeps a key from getting a message: the files are read again."""
-    selector = read_selector(matcher.selector, matcher.dialect)
+    selector = selector_of(matcher.program)
     desk = CountReport(ask_of(arguments, counting=True), Profiler(selector).account)
     with redirect_stderr(io.StringIO()):  # what is wrong with the files has been said
         run(arguments, files, matcher, Why, desk)

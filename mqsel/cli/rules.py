@@ -7,8 +7,8 @@ from importlib.metadata import distributions
 from typing import Any
 
 from mqsel.analysis.lint import RULES, Rule, lint
-from mqsel.cli.configuration import known_rules
 from mqsel.errors import cut_piece
+from mqsel.files.configuration import known_rules
 from mqsel.language.dialects import SOURCES
 
 _WIDTH = max(len(rule.code) for rule in RULES)

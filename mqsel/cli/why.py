@@ -24,7 +24,7 @@ from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.errors import MqselError, shortened
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.run.work import Why
-from mqsel.language.selector import read_selector
+from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 
@@ -91,7 +91,7 @@ def _why(arguments: argparse.Namespace) -> int:
         matcher = _filter_of(arguments.queue, files[0])
     else:
         matcher = compile_selector(arguments.selector, dialect=arguments.dialect)
-    selector = read_selector(matcher.selector, matcher.dialect)
+    selector = selector_of(matcher.program)
     desk = CountReport(ask, Profiler(selector).account)
     asked = run(arguments, files, matcher, Why, desk)
     desk.ended()

@@ -34,7 +34,7 @@ from mqsel.logic.formulas import NEVER, all_of, complement
 from mqsel.logic.normal import normal
 from mqsel.language.dialect import core_of
 from mqsel.language.optimizer import optimize as optimized
-from mqsel.machine.origin import check_source, selector_of
+from mqsel.machine.origin import selector_of
 
 cdef extern from "Python.h":
     int PyErr_CheckSignals() except -1
@@ -223,7 +223,7 @@ cdef int bits_where(Machine machine, Batch batch, tuple truths, int64_t few, int
     else:
         plan = plan_of(machine)
         if not plan.is_checked:
-            check_source(machine.program)  # or whether it is refused would depend on how many rows there are
+            selector_of(machine.program)  # or whether it is refused would depend on how many rows there are
             plan.is_checked = True
     if not isinstance(kernel, Kernel):
         bits_by_rows(machine, batch, truths, 0, batch.rows, bits)

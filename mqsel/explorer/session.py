@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from mqsel.analysis.compare import relation
 from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.relation import relation
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.profile import report
@@ -42,6 +42,7 @@ from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import as_dialect, core_of
 from mqsel.language.lexer import tokenize
 from mqsel.language.selector import read_selector
+from mqsel.machine.origin import selector_of
 from mqsel.machine.program import VERSION
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
@@ -345,7 +346,7 @@ class Session:
         """
         text, dialect, second = question[2:5]
         matcher = compile_selector(text, dialect=dialect)
-        profiler = Profiler(read_selector(text, matcher.dialect))
+        profiler = Profiler(selector_of(matcher.program))
         alone = 0
         for block in [*self._blocks]:
             check()

@@ -12,8 +12,7 @@ from mqsel.errors import PropertyTypeError
 from mqsel.files.framings import FORMATS
 from mqsel.files.inspection import FoundMessage
 from mqsel.files.run.work import in_json_words, reader
-from mqsel.language.selector import read_selector
-from mqsel.machine.origin import read_matched
+from mqsel.machine.origin import read_matched, selector_of
 from mqsel.matcher import Matcher
 
 
@@ -67,7 +66,7 @@ def judged(matcher: Matcher, found: FoundMessage, types: Mapping[str, str]) -> J
         message = formats.properties(found.data, matcher.properties)
     try:
         values = read_matched(matcher, matcher.matches, message)
-        explanation = explain(read_selector(matcher.selector, matcher.dialect), values, names)
+        explanation = explain(selector_of(matcher.program), values, names)
     except PropertyTypeError as error:
         raise in_json_words(error, message, matcher) from error
     if answer is None:

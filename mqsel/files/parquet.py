@@ -23,10 +23,9 @@ from mqsel.files.rows import constant, lines
 from mqsel.files.wordings import file_trouble, map_hint
 from mqsel.language.dialect import core_of
 from mqsel.logic.formulas import any_of
-from mqsel.logic.normal import normal
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
-from mqsel.names import follow, spellings
+from mqsel.names import follow, near_names, spellings
 from mqsel.values import Truth
 
 if TYPE_CHECKING:
@@ -286,7 +285,7 @@ def _pruner(
             read[name] = kind, columns.index(field.name)
         else:
             return None
-    form = normal(selector_of(matcher.program))
+    form = selector_of(matcher.program).formulas
     formula = any_of((form.true, form.unknown))
 
     def is_needed(number: int) -> bool:
@@ -427,8 +426,6 @@ def _sliced(table: pa.Table) -> Iterator[pa.Table]:
 
 def with_near_columns(matcher: Matcher, group: RowGroup) -> pa.Table:
     """Return the table of a group, and the columns whose names are near those of properties that rows lack."""
-    from mqsel.analysis.explain.near import near_names  # noqa: PLC0415 (for why alone)
-
     table = group.table
     assert table is not None
     names = [*names_of(group.file.schema_arrow)]

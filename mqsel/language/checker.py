@@ -53,6 +53,7 @@ from mqsel.names import (
     MQMD_TYPES,
     RESERVED,
     TIMES,
+    did_you_mean,
     spellings,
 )
 from mqsel.values import AND, LITERAL_KINDS, NOT, OR, Truth, arithmetic, compare, negate
@@ -174,13 +175,6 @@ def remark(order: Sequence[Node], names: Mapping[str, str]) -> Remarks:
 # ---- names: language §6 -----------------------------------------------------------------------------------
 
 
-def _near(name: str, known: dict[str, str]) -> str:
-    import difflib  # noqa: PLC0415 (for errors alone)
-
-    near = difflib.get_close_matches(name, list(known), 1, 0.6)
-    return f"; did you mean {near[0]}?" if near else ""
-
-
 _FOLDERS = ("Root", "Body")  # no property has their names alone
 
 
@@ -196,7 +190,7 @@ def _mqi_problem(name: str) -> tuple[str, str] | None:
     bare = field if root == "usr" else name
     if bare.startswith(JMS_PREFIX):
         if root == "usr" or name not in JMS_SYNONYMS:
-            advice = f"only {len(JMS_SYNONYMS)} JMS names exist for the MQI{_near(bare, JMS_SYNONYMS)}"
+            advice = f"only {len(JMS_SYNONYMS)} JMS names exist for the MQI{did_you_mean(bare, JMS_SYNONYMS)}"
             if bare.startswith("JMS_IBM_"):
                 advice = "JMS_IBM_ names are not available through the MQI: use Root.MQMD. and the field's name"
             return f"no property can be named {errors.quoted(name)}", advice
@@ -207,7 +201,7 @@ def _mqi_problem(name: str) -> tuple[str, str] | None:
         if not name.startswith(DESCRIPTOR) or field not in MQMD_TYPES:
             return (
                 f"{errors.quoted(name)} is not a field of the message descriptor",
-                f"fields are spelled as in MQMD, after Root.MQMD.{_near(field, MQMD_TYPES)}",
+                f"fields are spelled as in MQMD, after Root.MQMD.{did_you_mean(field, MQMD_TYPES)}",
             )
     elif name[:2].lower() == "mq" and name[:6].lower() != "mq_usr" and name.count(".") > 1:
         return f"{errors.quoted(name)} begins with mq and has more than one dot", "such names may have one dot only"
@@ -223,7 +217,7 @@ _OTHER_HEADERS = {*JMS_SYNONYMS, "JMSDeliveryTime"} - JMS_HEADERS.keys()
 def _jms_problem(name: str) -> tuple[str, str] | None:
     """Find what *Message selectors in JMS* forbids in *name*: a selector reads six headers, JMSX… and JMS_… names."""
     if name.startswith(JMS_PREFIX) and name not in JMS_HEADERS and name[:4] not in ("JMSX", "JMS_"):
-        near = "" if name in _OTHER_HEADERS else _near(name, JMS_HEADERS)
+        near = "" if name in _OTHER_HEADERS else did_you_mean(name, JMS_HEADERS)
         if name in JMS_SYNONYMS:
             others = [one for one, preset in PRESETS.items() if preset.headers in ("mqi", "any")]
             having = [one for one in others if HEADER_NAMES.get(one, {name: name}).get(name) == name]

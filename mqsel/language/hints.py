@@ -15,6 +15,7 @@ from mqsel.errors import Span, cut_piece
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.nodes import quote
 from mqsel.language.operators import FOREIGN, HAVING, INSTEAD, KEYWORDS, READ_OF
+from mqsel.names import near_names
 
 _SHOWN = 60  # cells of a text that a hint has
 # Patterns are texts here: compiled ones would be read at each start, and most never used.
@@ -47,11 +48,9 @@ def adjacent(text: str, kinds: Sequence[str], spans: Sequence[Span], dialect: Di
         return hint
     for name in words:
         plain = unicodedata.normalize("NFKC", name).upper()
-        import difflib  # noqa: PLC0415 (for errors alone)
-
         if plain in INSTEAD:
             return INSTEAD[plain]
-        near = difflib.get_close_matches(plain, READ_OF[dialect.words] - {"NULL", "TRUE", "FALSE", plain}, 1, 0.6)
+        near = near_names(plain, sorted(READ_OF[dialect.words] - {"NULL", "TRUE", "FALSE"}))
         if near:
             return f"did you mean {near[0]} instead of {name}?"
     are_numbers = [kind in ("exact", "approximate") for kind in kinds]

@@ -12,7 +12,7 @@ The parser writes them, see `mqsel.language.dialect.Core`. Knows nothing of type
 
 import re
 from collections.abc import Callable, Sequence
-from operator import attrgetter, getitem, itemgetter
+from operator import attrgetter, getitem, is_, itemgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
@@ -325,16 +325,25 @@ def with_children(node: Node, below: Sequence[Node]) -> Node:
     return node._replace(**dict(zip(names, below, strict=True)))  # type: ignore[arg-type]
 
 
-def mapped(root: Node, change: Callable[[Node], Node]) -> Node:
-    """Return a tree with each node changed, those below first; a computed test is what was parsed."""
+def rebuilt(root: Node, change: Callable[[Node], Node], into: tuple[type, ...] | None = None) -> Node:
+    """Return a tree with each node changed, the nodes below it first; an unchanged tree is the same object.
+
+    Args:
+        change: Takes a node that has its new sub-expressions, and returns what replaces it.
+        into: Go below nodes of these classes only. The default is None: below all.
+    """
     done: list[Node] = []
-    for node in walk(root):
-        first = len(done) - len(children(node))
-        if isinstance(node, Computed):
-            done[first:] = [mapped(node.expression, change)]
-        else:
-            done[first:] = [change(with_children(node, done[first:]) if children(node) else node)]
+    for node in walk(root, into):
+        below = children(node) if into is None or isinstance(node, into) else ()
+        first = len(done) - len(below)
+        is_same = all(map(is_, done[first:], below))
+        done[first:] = [change(node if is_same else with_children(node, done[first:]))]
     return done[0]
+
+
+def mapped(root: Node, change: Callable[[Node], Node]) -> Node:
+    """Return a tree with each node changed, the nodes below it first; a computed test becomes what was parsed."""
+    return rebuilt(root, lambda node: mapped(node.expression, change) if isinstance(node, Computed) else change(node))
 
 
 def sign_of(node: Node) -> str:
@@ -349,27 +358,18 @@ def sign_of(node: Node) -> str:
 
 def with_outcomes(root: Node, core: Core) -> Node:
     """Return the same tree with the outcomes that another core has."""
-    done: list[Node] = []
-    for node in walk(root):
-        first = len(done) - len(children(node))
+
+    def with_own(node: Node) -> Node:
         null = core.between[node.negated] if isinstance(node, Between) else core.null
         known: dict[str, Any] = {"other": core.others.get(sign_of(node)), "null": null}
-        own = {name: known[name] for name in known if name in node._fields}
-        done[first:] = [with_children(node, done[first:])._replace(**own)]
-    return done[0]
+        return node._replace(**{name: known[name] for name in known if name in node._fields})
+
+    return rebuilt(root, with_own)
 
 
 def of_core(root: Node) -> Node:
     """Return the same tree with the tests of the core that computed tests have."""
-    made: dict[int, Node] = {}
-    for node in walk(root, (And, Or, Not)):
-        new = node
-        if isinstance(node, (And, Or, Not)):
-            new = with_children(node, [made[id(one)] for one in children(node)])
-        elif isinstance(node, Computed) and node.core is not None:
-            new = node.core
-        made[id(node)] = new
-    return made[id(root)]
+    return rebuilt(root, lambda node: (isinstance(node, Computed) and node.core) or node, (And, Or, Not))
 
 
 # The operators of nodes that have no choice.

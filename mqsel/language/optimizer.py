@@ -30,6 +30,7 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     children,
+    rebuilt,
     walk,
     with_children,
 )
@@ -92,11 +93,11 @@ def optimize(selector: Selector) -> Selector:
 
 def _tests_optimized(selector: Selector) -> Selector:
     """Apply the rules to each test: those of NOT, AND and OR are Kleene's."""
-    made: dict[int, Node] = {}
-    for node in walk(selector.node, (And, Or, Not)):
-        below = [made[id(one)] for one in children(node)] if isinstance(node, (And, Or, Not)) else []
-        made[id(node)] = with_children(node, below) if below else optimize(selector.part(node)).node
-    root = made[id(selector.node)]
+
+    def with_rules(node: Node) -> Node:
+        return node if isinstance(node, (And, Or, Not)) else optimize(selector.part(node)).node
+
+    root = rebuilt(selector.node, with_rules, (And, Or, Not))
     return selector._replace(node=root, order=walk(root))
 
 

@@ -1,12 +1,13 @@
-"""A selector that was read and checked: what the optimizer, the compiler, `explain` and Spark take.
+"""A selector that was read and checked: the one object that everything after the checker passes on.
 
-Made once for a text and a dialect; nothing downstream parses or checks again. A part of a selector is a selector again.
+A text is parsed and checked once. The formulas and the machine of a selector are made when somebody first reads them,
+and kept on the object: only their attributes import from the folders below. A part of a selector is a selector again.
 Owns no rule: the parser and the checker have them. Follows language §4.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from mqsel.errors import ArgumentError, SelectorError, is_a, type_name
 from mqsel.language.checker import MatchOption, Remarks, check, clock_readings, remark
@@ -16,11 +17,31 @@ from mqsel.language.nodes import Computed, Identifier, Node, of_core, row, unpar
 from mqsel.language.parser import parse_in_order
 from mqsel.values import Truth
 
+if TYPE_CHECKING:
+    from mqsel.logic.formulas import Formula
+    from mqsel.logic.normal import Normal
+    from mqsel.machine._vm import Machine
+
 _CACHE_SIZE = 256
+_Value = TypeVar("_Value")
 
 
-class Selector(NamedTuple):
-    """A tree and what the checker found out about it. Immutable; each is equal to itself alone.
+class _Lazy(Generic[_Value]):
+    """An attribute that is made when it is first read. Two threads may make it twice, which does no harm."""
+
+    def __init__(self, make: Callable[[Any], _Value]) -> None:
+        self._make = make
+        self._name = make.__name__
+        self.__doc__ = make.__doc__
+
+    def __get__(self, selector: Any, owner: type | None = None) -> _Value:
+        value = self._make(selector)
+        selector.__dict__[self._name] = value  # where Python finds it before it asks this class again
+        return value
+
+
+class _Fields(NamedTuple):
+    """The fields of a `Selector`.
 
     Attributes:
         text: what the spans of the tree point into.
@@ -42,6 +63,10 @@ class Selector(NamedTuple):
     match_option: MatchOption | None
     is_part: bool = False
 
+
+class Selector(_Fields):
+    """A tree and what the checker found out about it. Immutable; a selector is equal to no other object."""
+
     def __eq__(self, other: object) -> bool:
         return self is other
 
@@ -55,6 +80,33 @@ class Selector(NamedTuple):
     def naming(self) -> str:
         """How one property can be spelled: see `mqsel.names.spellings`."""
         return core_of(self.dialect).naming
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """The properties that the selector reads, in order of first reading."""
+        return tuple(dict.fromkeys(self.names.values()))
+
+    @_Lazy
+    def formulas(self) -> "Normal":
+        """The formulas over messages for which the selector is TRUE, FALSE and ERR."""
+        from mqsel.logic.normal import normal  # noqa: PLC0415 (of a row below, for those who read it)
+
+        return normal(self)
+
+    @_Lazy
+    def not_true(self) -> "Formula":
+        """The formula of the messages for which the selector is not TRUE."""
+        from mqsel.logic.formulas import complement  # noqa: PLC0415 (as above)
+
+        return complement(self.formulas.true)
+
+    @_Lazy
+    def machine(self) -> "Machine":
+        """The machine that runs the selector."""
+        from mqsel.machine._vm import Machine  # noqa: PLC0415 (as above)
+        from mqsel.machine.compiler import program_of  # noqa: PLC0415
+
+        return Machine(program_of(self))
 
     def part(self, node: Node, dialect: Dialect | None = None) -> "Selector":
         """Return the selector of *node*, which is made of nodes of this tree; only a whole selector is a match option.

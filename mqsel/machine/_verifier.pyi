@@ -2,13 +2,13 @@ from typing_extensions import Self, disjoint_base
 
 from mqsel.errors import Span
 from mqsel.language.dialect import Dialect
+from mqsel.language.selector import Selector
 from mqsel.machine.opcodes import Constant
 
 BUILD: str
 
 def encode_spans(spans: list[Span]) -> bytes: ...
-def source_noted(program: Verified) -> bool: ...
-def note_source(program: Verified) -> None: ...
+def note_source(program: Verified, selector: Selector) -> None: ...
 
 @disjoint_base
 class Verified:
@@ -30,6 +30,8 @@ class Verified:
     def value_depth(self) -> int: ...
     @property
     def truth_depth(self) -> int: ...
+    @property
+    def source(self) -> Selector | None: ...
     def __new__(
         cls,
         text: str,

@@ -107,14 +107,9 @@ cdef class Verified:
         prove(self, size)
 
 
-def source_noted(Verified program not None) -> bool:
-    """Report whether `note_source` was called. A field that nobody but the compiler sets, and that does not travel."""
-    return program.has_source
-
-
-def note_source(Verified program not None) -> None:
-    """Note that the text of a program compiles to its code."""
-    program.has_source = True
+def note_source(Verified program not None, selector) -> None:
+    """Keep the selector that compiles to the code of a program."""
+    program.source = selector
 
 
 cdef int check_type(str part, found, type expected) except -1:

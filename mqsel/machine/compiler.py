@@ -31,6 +31,7 @@ from mqsel.language.nodes import (
     children,
 )
 from mqsel.language.operators import BOUNDS, FAILING
+from mqsel.language.optimizer import optimize as optimized
 from mqsel.language.selector import Selector
 from mqsel.machine._verifier import encode_spans, note_source
 from mqsel.machine.opcodes import CHOICE, CODE, FUSED_BITS, FUSED_LIMIT, OPERAND_LIMIT, Constant, Pattern
@@ -114,8 +115,19 @@ def lower(selector: Selector, *, quick: bool = True) -> Program:
 
     Raises: SelectorLimitError: more slots, constants or instructions than an operand can number.
     """
-    program = _Lowering(selector.of_core(), quick).program()
-    note_source(program)
+    return _Lowering(selector.of_core(), quick).program()
+
+
+def program_of(selector: Selector, *, optimize: bool = True) -> Program:
+    """Compile a selector that was read: the one place where the optimizer's result becomes a program.
+
+    Args:
+        optimize: rearrange the selector, and write quick code.
+
+    Raises: SelectorLimitError: see `lower`.
+    """
+    program = lower(optimized(selector) if optimize else selector, quick=optimize)
+    note_source(program, selector)
     return program
 
 

@@ -1,7 +1,7 @@
-"""Whether a program that came from elsewhere is what its text says.
+"""The selector of a program, which may have come from elsewhere.
 
 The machine runs the code and never reads the text, so unpickling a matcher needs no compiler until its tree is needed.
-Then the text is compiled once, and a program with other code is refused. Knows the compiler; knows no matcher.
+Then the text is read and compiled once, and a program with other code is an error. Knows no matcher.
 """
 
 from __future__ import annotations
@@ -10,43 +10,36 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mqsel.errors import ProgramError, PropertyTypeError, SelectorError, shortened
-from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine._values import Record
-from mqsel.machine._verifier import note_source, source_noted
+from mqsel.machine._verifier import note_source
 from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
+from mqsel.machine.compiler import program_of
 from mqsel.machine.program import VERSION, Program
 
 
-def check_source(program: Program) -> None:
-    """Check once that the text of a program, which may come from elsewhere, compiles to its code.
+def selector_of(program: Program) -> Selector:
+    """Return the selector of a program, for what needs more than its code.
 
-    Raises: ProgramError: it does not: the tree of the text and the code would have different results.
+    A program that was compiled here has its selector. The text of a program that came as bytes is read once.
+
+    Raises: ProgramError: the text compiles to other code, so that the tree and the code would have different results.
     """
-    if source_noted(program):
-        return
+    if program.source is not None:
+        return program.source
     try:
         selector = read_selector(program.text, program.dialect)
-        compiled = program in (lower(optimize(selector)), lower(selector, quick=False))
+        is_same = any(program == program_of(selector, optimize=choice) for choice in (True, False))
     except SelectorError:
-        compiled = False
-    if not compiled:
+        is_same = False
+    if not is_same:
         raise ProgramError(
             f"the code of the program is not what its text says: expected what mqsel '{VERSION}' compiles "
             f"{shortened(program.text)} to",
             hint="compile the selector again, by the mqsel that runs it",
         )
-    note_source(program)
-
-
-def selector_of(program: Program) -> Selector:
-    """Read the text of a program, for what needs more than its code.
-
-    Raises: ProgramError: see `check_source`.
-    """
-    check_source(program)
-    return read_selector(program.text, program.dialect)
+    note_source(program, selector)
+    return selector
 
 
 def read_matched(reads: Machine, matches: Callable[[Any], bool], message: Any) -> dict[str, tuple[str, Any]]:

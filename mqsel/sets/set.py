@@ -27,7 +27,7 @@ from mqsel.language.computed import clock_held
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.selector import read_anew
 from mqsel.logic.formulas import Any as AnyOf
-from mqsel.machine.origin import check_source
+from mqsel.machine.origin import selector_of
 from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Buffer, Texts
 from mqsel.matcher import Matcher, Message, check_stream
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
     from typing_extensions import Self
 
-    from mqsel.analysis.compare import Given
     from mqsel.analysis.compare.gaps import Gap
+    from mqsel.analysis.compare.search import Given
     from mqsel.analysis.explain import Explanation
     from mqsel.columns.declared import Decimals, Timestamps
 
@@ -214,7 +214,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             for mapping in (own, texts, faulty or {}):  # the last selector of a key counts
                 mapping.pop(key, None)
             if isinstance(selector, Matcher):
-                check_source(selector.program)
+                selector_of(selector.program)
                 texts[key] = selector.selector
                 if selector.dialect != self.dialect:
                     own[key] = selector.dialect

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from mqsel.analysis.compare import Given, contract_of, taken
 from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_change
 from mqsel.analysis.compare.contract import OF_DESCRIPTOR, Contract, Observed
+from mqsel.analysis.compare.search import Given, as_selector, contract_of
 from mqsel.columns.lookup import type_of
 from mqsel.errors import ArgumentError, DecodeError, PropertyTypeError
 from mqsel.language.computed import time_of
@@ -123,10 +123,10 @@ def changes(
             for one in few[is_gained]:
                 whole = one if raw is None else {p.name: p.value for p in inspected(one, raw[1].options()).rows}
                 examples[is_gained].append((whole, "", ""))
-    known = [taken(one, IBM_MQ if dialect is None else dialect) for one in (old, new)]
-    contract = contract_of(given, known[1].selector.dialect)
+    selectors = [as_selector(each, IBM_MQ if dialect is None else dialect) for each in (old, new)]
+    contract = contract_of(given, selectors[1].dialect)
     shown = {is_gained: many[:EXAMPLES] for is_gained, many in examples.items()}
-    return selection_change(known[0], known[1], messages, counts, shown, contract)
+    return selection_change(selectors[0], selectors[1], messages, counts, shown, contract)
 
 
 _SIDES = ("old", "new")

@@ -7,7 +7,6 @@ records of connectors are read by the tables of `mqsel.formats.records`.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -22,7 +21,7 @@ from pyspark.sql.types import StructType
 from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.formats.records import CONNECT, SCHEMAS, Header, Members
 from mqsel.formats.wordings import unknown_schema, unknown_type
-from mqsel.names import by_casefold, folded, follow, look_up, spellings
+from mqsel.names import by_casefold, did_you_mean, folded, follow, look_up, spellings
 from mqsel.spark import wordings
 from mqsel.values import APPROXIMATE, EXACT, JAVA_WORDS, TYPE_NAMES, TYPES
 
@@ -589,10 +588,7 @@ class PropertySources:
         return _MISSING._replace(name=name)
 
     def _near(self, name: str) -> str:
-        known = [field.name for field in self._schema.fields]
-        folded = [other for other in known if other.lower() == name.lower()]
-        near = folded or difflib.get_close_matches(name, known, 1, 0.6)
-        return f"; did you mean {near[0]}?" if near else ""
+        return did_you_mean(name, [field.name for field in self._schema.fields])
 
     def _header(self, name: str, found: _Found, declared: str | None, header: Header) -> PropertySource:
         as_text = type(found.type).__name__ in ("StringType", "VarcharType", "BinaryType")

@@ -6,7 +6,6 @@ machine: at the top of a selector ERR is FALSE, so an AND of three-valued conjun
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import warnings
@@ -26,12 +25,11 @@ from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, quoted, s
 from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Comparison, Identifier, In, Like, Literal, unparse
-from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, at_time
-from mqsel.machine.compiler import lower
+from mqsel.machine.compiler import program_of
 from mqsel.machine.origin import selector_of
 from mqsel.matcher import Matcher
-from mqsel.names import look_up
+from mqsel.names import look_up, near_names
 from mqsel.notebook import code
 from mqsel.notebook import table as html_table
 from mqsel.spark import wordings
@@ -519,10 +517,9 @@ def _check_names(rows: Any, layout: Layout, selector: Selector, pointless: Itera
     keys = {key: key for key in (*layout.places, *layout.types)}
     wanted = [name for name in pointless if look_up(keys, name, selector.naming) is None]
     for key in keys:
-        near = difflib.get_close_matches(key.lower(), [name.lower() for name in wanted], 1, 0.75)
+        near = near_names(key, wanted)
         if key not in selector.names.values() and near and not _has(rows, layout, key, selector.naming):
-            name = next(name for name in wanted if name.lower() == near[0])
-            raise ArgumentError(f"the selector does not read '{key}': did you mean '{name}'?")
+            raise ArgumentError(f"the selector does not read '{key}': did you mean '{near[0]}'?")
 
 
 def _has(rows: Any, layout: Layout, name: str, rules: str) -> bool:
@@ -565,7 +562,7 @@ def check_batches(rows: Any) -> None:
 
 def selector_call(selector: Selector, sources: Iterable[PropertySource]) -> Call:
     """Call an Arrow function over the properties that a selector reads: its truth."""
-    program = lower(optimize(selector.written()))
+    program = program_of(selector.written())
     layout, columns = arrow_layout(source for source in sources if source.name in program.slots)
     return arrow_call(quoted(unparse(selector.node)), program.to_bytes(), json.dumps(layout), columns)
 

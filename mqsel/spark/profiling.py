@@ -32,17 +32,16 @@ from mqsel.analysis.explain.account import (
     counts_types,
     parts_of,
 )
-from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.explain.profile import Profile, named, reported, seen_of
 from mqsel.analysis.explain.sentences import Count, Seen
 from mqsel.errors import ArgumentError, DecodeError, SelectorError
 from mqsel.language.dialect import Dialect
-from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, read_selector
-from mqsel.machine.compiler import lower
+from mqsel.machine.compiler import program_of
 from mqsel.machine.origin import selector_of
 from mqsel.machine.program import Program
 from mqsel.matcher import Matcher
+from mqsel.names import near_names
 from mqsel.spark.columns import Layout, Place, PropertySource, PropertySources
 from mqsel.spark.native import Condition, NoTranslation, condition
 from mqsel.spark.planning import arrow_layout, as_selector, check_batches
@@ -168,7 +167,7 @@ def _by_python(whole: Selector, asked: _Asked) -> _Found:
     tests = [*(f"({state_of(one)}) = {_UNREAD}" for one in unread), *(test for *_, test in asked.near)]
     frame = asked.rows.select(*[F.expr(text).alias(f"c{number}") for number, text in enumerate([*columns, *tests])])
     account, trues = Profiler(whole).account, Counter[int]()
-    program = lower(optimize(whole)).to_bytes()
+    program = program_of(whole).to_bytes()
     for one, more in gathered(frame, f"{__name__}:counted", program, json.dumps(layout)):
         account.add(one)
         trues += more

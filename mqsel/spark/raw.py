@@ -23,9 +23,8 @@ from mqsel.formats.jms import JMS
 from mqsel.formats.mqrfh2 import ELEMENT_TYPES
 from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import Dialect, core_of
-from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
-from mqsel.machine.compiler import lower
+from mqsel.machine.compiler import program_of
 from mqsel.machine.origin import selector_of
 from mqsel.machine.program import Program
 from mqsel.matcher import Matcher, rule_of_names
@@ -174,7 +173,7 @@ def message_outcomes(selector: Selector, names: Sequence[str], place: str, messa
 
 def message_decoder(selector: Selector, messages: MessageColumn) -> Decoder:
     """Return what reads messages here, as the executors do."""
-    return _decoder(Matcher(lower(optimize(selector))), messages.options())
+    return _decoder(Matcher(program_of(selector)), messages.options())
 
 
 def message_notes(selector: Selector, place: str, messages: MessageColumn) -> Column:
@@ -203,7 +202,7 @@ def message_properties(
 
 
 def _program(selector: Selector) -> bytes:
-    return mqsel.matcher.compile(selector.text, dialect=selector.dialect).program.to_bytes()
+    return program_of(selector).to_bytes()
 
 
 def _call(program: bytes, options: str, task: str, returned: str, text: str) -> Call:

@@ -1,4 +1,4 @@
-"""Cases in a file: a selector, a message, and what is wanted; for people who have no test in Python.
+"""Test cases in a file: a selector, a message and the expected result, for projects without tests in Python.
 
 A case is a JSON object. Cases are the lines of a file, or the items of one array.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError, is_a, shortened
+from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError, is_a, shortened, visible
 from mqsel.files.opening import name_of
 from mqsel.files.wordings import fault, file_trouble
 from mqsel.formats.jsonl import fault_of_json, json_text, message_from_json
@@ -19,7 +19,7 @@ from mqsel.inventory import keys_of, read
 from mqsel.language.dialect import PRESETS, Dialect, as_dialect
 from mqsel.matcher import compile as compiled
 
-# What is wanted: how it is written, and which answers are that.
+# The expected result as a case has it, and the answers that meet it.
 WANTED = {
     True: ("TRUE",),
     False: ("FALSE", "UNKNOWN"),
@@ -70,6 +70,14 @@ class Verdict(NamedTuple):
     passed: bool
     why: str
 
+    @property
+    def report(self) -> str:
+        """The location of the case, the expected and the actual result, and the explanation, without escapes."""
+        want = self.case.want
+        expected = want if isinstance(want, str) else "selected" if want else "not selected"
+        line = f"{self.case.file}: case {self.case.number}: expected {expected}, found {self.answer}"
+        return "\n".join(map(visible, [line, *self.why.split("\n")]))
+
 
 def read_cases(
     path: str | os.PathLike[str], dialect_of: Callable[[str, str], str] = lambda _path, usual: usual
@@ -96,7 +104,9 @@ def read_cases(
     known: dict[str, dict[str, tuple[str | None, str, str]]] = {}
     cases = [_case(file, number, one, known, dialect_of) for number, one in _objects(str(path), text)]
     if not cases:
-        raise FileError("the file has no case: expected JSON objects, one a line", path=str(path))
+        raise FileError(
+            "the file has no cases: expected a JSON object on each line, or an array of objects", path=str(path)
+        )
     return cases
 
 
@@ -127,11 +137,11 @@ def _case(
     if not isinstance(one, dict):
         raise wrong(f"found {shortened(json_text(one))}: expected an object with selector, message and want")
     if others := sorted(one.keys() - _FIELDS):
-        raise wrong(f"{shortened(others[0])} is no field of a case: expected some of {', '.join(sorted(_FIELDS))}")
+        raise wrong(f"a case has no field {shortened(others[0])}: expected some of {', '.join(sorted(_FIELDS))}")
     texts = {name: one[name] for name in ("name", "selector", "inventory", "key", "dialect") if name in one}
     for name, value in texts.items():
         if not isinstance(value, str):
-            raise wrong(f"{name} is {shortened(json_text(value))}: expected a text")
+            raise wrong(f"{name} is {shortened(json_text(value))}: expected a string")
     want = one.get("want")
     if not isinstance(want, (bool, str)) or want not in WANTED:
         raise wrong(f"want is {shortened(json_text(want))}: expected one of {', '.join(map(json_text, WANTED))}")

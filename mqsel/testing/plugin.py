@@ -1,4 +1,4 @@
-"""The plugin of pytest: why a selector decided as it did, in the report of a test that failed; fixtures.
+"""The pytest plugin: fixtures, the test cases of `*.cases.json`, and the reason why a selector failed a test.
 
 pytest loads it by its entry point, in every run of it: it imports what it needs when a test asks for it, or fails.
 """
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mqsel.inventory.keyed import Paths
     from mqsel.selection import Topic
     from mqsel.sets.set import SelectorSet
+    from mqsel.testing.cases import Case
 
 _SECTION = "mqsel: why"
 _TESTS = ("matches", "evaluate")  # of a Matcher
@@ -44,6 +45,48 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that writes snapshots."""
     group = parser.getgroup("mqsel")
     group.addoption("--mqsel-update", action="store_true", help="write the snapshots of mqsel_snapshot as they are now")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect the test cases of a file whose name ends with ``.cases.json``."""
+    return _CaseFile.from_parent(parent, path=file_path) if file_path.name.endswith(".cases.json") else None
+
+
+class _CaseFile(pytest.File):
+    """A file of test cases."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield an item for each case."""
+        from mqsel.errors import MqselError, visible  # noqa: PLC0415 (as above)
+        from mqsel.files.configuration import configured  # noqa: PLC0415 (for projects with such files)
+        from mqsel.testing.cases import read_cases  # noqa: PLC0415 (as above)
+
+        try:
+            cases = read_cases(self.path, configured().dialect_of)
+        except MqselError as error:
+            raise self.CollectError(str(error)) from error
+        for case in cases:
+            item = _CaseItem.from_parent(self, name=visible(" ".join(case.name.split())))
+            item.case = case
+            yield item
+
+
+class _CaseItem(pytest.Item):
+    """A test case."""
+
+    case: Case
+
+    def runtest(self) -> None:
+        """Fail with the explanation if the result isn't the expected one."""
+        from mqsel.testing.cases import judged  # noqa: PLC0415 (as above)
+
+        verdict = judged(self.case)
+        if not verdict.passed:
+            pytest.fail(verdict.report, pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return the file, the line if the file has a case on each line, and the name."""
+        return self.path, self.case.number - 1, self.name
 
 
 @pytest.fixture

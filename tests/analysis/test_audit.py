@@ -10,8 +10,9 @@ import pytest
 from volumes import volume
 
 import mqsel
-from mqsel.analysis.compare import relation, satisfiable
 from mqsel.analysis.compare.audit import Missing, audit
+from mqsel.analysis.compare.relation import relation
+from mqsel.analysis.compare.satisfiable import satisfiable
 
 ROUNDS = volume(12, smoke=4)
 

@@ -11,7 +11,7 @@ from strategies import JMS_PRESETS
 from volumes import volume
 
 import mqsel
-from mqsel.analysis.compare import difference
+from mqsel.analysis.compare.difference import difference
 from mqsel.language.dialect import CHOICES, PRESETS
 from mqsel.language.dialects import reading
 from mqsel.language.selector import read_selector

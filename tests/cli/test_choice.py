@@ -14,7 +14,7 @@ from conftest import Run
 
 import mqsel
 from mqsel.analysis.lint import RULES
-from mqsel.cli.configuration import KEYS, configured
+from mqsel.files.configuration import KEYS, configured
 
 LINES = """\
 color = blue AND a LIKE 'b'

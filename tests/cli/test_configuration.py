@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mqsel.cli.configuration import KEYS, Configuration, _pattern, configured
 from mqsel.errors import MqselError
+from mqsel.files.configuration import KEYS, Configuration, _pattern, configured
 from mqsel.language.dialect import IBM_MQ, JMS
 
 if sys.version_info < (3, 11):

@@ -70,7 +70,7 @@ def test_every_option_has_a_text() -> None:
 
 def test_options_name_their_default() -> None:
     """An option that takes a value says what holds without it, unless nothing does."""
-    optional = "--type --cert --into --queue --inventory --key -e --file --in --html --junit --explain --nth --limit"
+    optional = "--type --cert --into --queue --inventory --key -e --file --in --html --explain --nth --limit"
     optional += " --write-baseline --to --portable --from"
     missing = {
         name

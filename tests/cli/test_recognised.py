@@ -149,6 +149,7 @@ def test_lines_before_records(run: Run, tmp_path: Path) -> None:
 PIECES = [(1,), (40,), (40, 90), (1 << 20,)]
 
 
+@pytest.mark.sample(1, rest="process")
 @pytest.mark.parametrize("sizes", PIECES)
 def test_pipes(sizes: tuple[int, ...]) -> None:
     """A pipe is known by what arrives first, be it a byte of the first record."""

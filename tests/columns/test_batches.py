@@ -344,6 +344,7 @@ def parted() -> Any:
     return batch_of(n=n.take(order), s=s.take(order))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", ["string", "large_string", "string_view", "dictionary"])
 def test_threads_answer_as_one(parted: Any, form: str) -> None:
     """Invariant: whatever the number of threads, the layout and where a slice begins, the answers are the same."""

@@ -51,6 +51,7 @@ def test_an_answer(serve):
     assert headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "headers",
     [
@@ -97,6 +98,7 @@ def test_the_page_needs_no_token_and_holds_none(serve):
     assert asked(server, method="GET")[0] == 405
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("body", ["", "[]", "nonsense", '"text"', '{"window": 1}', "\xff", "[" * 100_000], ids=range(7))
 def test_what_is_no_question(serve, body):
     """What is no question is refused, and the server goes on."""

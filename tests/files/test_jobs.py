@@ -253,6 +253,7 @@ def test_route_raises_as_one_process(run: Run, files: list[Path], tmp_path: Path
     assert (status, out.count(b"\n"), ":452: " in err, "stopped at the first error" in err) == (2, 300, True, True)
 
 
+@pytest.mark.process
 def test_route_into_as_one_process(run: Run, files: list[Path], selectors: Path, tmp_path: Path) -> None:
     """Invariant: each key gets the same file."""
     found = []

@@ -105,6 +105,7 @@ def _rows() -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.sample(1, rest="process")
 @pytest.mark.parametrize("content", [_lines, DUMP.read_bytes, _rows], ids=["lines", "qload", "parquet"])
 def test_several_processes_print_what_one_prints(run_binary: Run, tmp_path: Path, content: Callable[[], bytes]) -> None:
     """With -j N output, complaints and the exit code are those of one process, with a limit, too."""

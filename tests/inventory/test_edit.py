@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from volumes import volume
 
-from mqsel.analysis.compare import relation
+from mqsel.analysis.compare.relation import relation
 from mqsel.analysis.lint import fixed
 from mqsel.errors import SelectorError
 from mqsel.inventory import KINDS, Place
@@ -258,7 +258,7 @@ _TESTS = st.builds(
 _SELECTORS = st.lists(_TESTS, min_size=1, max_size=4).map(" AND ".join)
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(3)
 @settings(max_examples=30, deadline=None)
 @given(st.data(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"]))
 @pytest.mark.parametrize("name", PLACES)

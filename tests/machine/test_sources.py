@@ -500,6 +500,7 @@ class Noting(dict):  # type: ignore[type-arg]
         return super().__contains__(name)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("optimize", [True, False])
 @pytest.mark.parametrize("name", JMS_PRESETS)
 def test_only_what_decides_is_fetched(name: str, optimize: bool) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -107,3 +110,25 @@ def test_deliveries(tmp_path: Path) -> None:
     got = deliveries(keys, {"1": {"color": "red"}, "2": {"color": "blue"}, "3": {"color": "red"}})
 
     assert got == {"a": ["1", "3"], "b": ["2"], "c": []}
+
+
+def test_cases_are_collected(tmp_path: Path) -> None:
+    """Pytest runs the cases of `*.cases.json` in the configured dialect, and writes their results to its report."""
+    cases = [
+        {"name": "a\x1b\nname", "selector": "NOT color = 'red'", "message": {"color": "blue"}, "want": False},
+        {"selector": "a = 1", "message": {"a": "1"}, "want": True},
+    ]
+    (tmp_path / "shop.cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    (tmp_path / "broken.cases.json").write_text("{", encoding="utf-8")
+    (tmp_path / "mqsel.toml").write_text('dialect = "ARTEMIS"\n', encoding="utf-8")
+    printed = _run(tmp_path, "-vv", "--color=no", "--continue-on-collection-errors", "--junitxml", "report.xml", ".")
+
+    assert re.search(r"shop.cases.json::a. name PASSED", printed)
+    assert "\x1b" not in printed
+    assert "shop.cases.json: case 2: expected selected, found FALSE\nFALSE: not selected\n" in printed
+    assert "\nbroken JSON: expecting property name" in printed
+    assert "Traceback" not in printed
+    suite = ET.parse(tmp_path / "report.xml").getroot()[0]
+    cases_of = [case for case in suite if case.get("classname") == "shop.cases.json"]
+    assert [case.get("name", "")[2:] for case in cases_of] == [" name", "op.cases.json:2"]
+    assert [failure.get("message", "")[:7] for failure in cases_of[1]] == ["Failed:"]

@@ -14,16 +14,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple, cast
 
-from mqsel.analysis.compare import Given, Known, contract_of, contradiction_in_words, made, satisfied, search
 from mqsel.analysis.compare.contract import PRESENT, Contract
 from mqsel.analysis.compare.gaps import Gap, gap_of
+from mqsel.analysis.compare.satisfiable import contradiction_in_words, satisfied
+from mqsel.analysis.compare.search import Given, contract_of, has_every_answer, match_of, respelled, search
 from mqsel.analysis.explain import message_code
 from mqsel.errors import ArgumentError, SelectorError, as_flag, iterated, shortened
 from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader, has_hash, no_key
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Computed, Identifier
-from mqsel.language.selector import as_text
+from mqsel.language.selector import Selector, as_text, read_anew
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.formulas import Formula, Leaf, all_of, leaves
 from mqsel.logic.needs import needs
@@ -161,21 +162,20 @@ class _Entry:
     """
 
     def __init__(
-        self, known: Known, keys: list[str], contract: Contract | None, writer: Writer, proofs: Budget
+        self, selector: Selector, keys: list[str], contract: Contract | None, writer: Writer, proofs: Budget
     ) -> None:
-        self.known = known
+        self.selector = selector
         self.contract = contract
         self.proofs = proofs
         self.keys = keys
         self.destinations: dict[str, None] = {}
         self.messages: list[Message] = []
-        needed = needs(known.normal.true) or {}
+        needed = needs(selector.formulas.true) or {}
         self.gates = {name: points for name, values in needed.items() if (points := _points(values)) is not None}
-        self.matches = known.matches
-        selector = known.selector
+        self.matches = match_of(selector)
         names = {name: joined(read, selector.naming) for name, read in selector.names.items()}
         # What is computed an index computes for each message, and what has no answer for one is an error there.
-        self.is_exact = known.is_plain and not any(isinstance(node, Computed) for node in selector.order)
+        self.is_exact = has_every_answer(selector) and not any(isinstance(node, Computed) for node in selector.order)
         self.formula = (
             writer.true_of(selector, names)
             if self.is_exact
@@ -222,25 +222,25 @@ def audit(
     whole = budget_of_many(len(texts))
     proofs = whole.share(whole.steps // 2)  # the rest is for what is left by all
     entries: list[_Entry] = []
-    every: dict[str, list[Known]] = {}
+    every: dict[str, list[Selector]] = {}
     spelled: dict[str, str] = {}
     never: list[Never] = []
     undecided: list[str] = []
     same: list[Equal] = []
     for (text, chosen), keys in texts.items():
         try:
-            entry = _Entry(made(text, chosen).spelled(spelled), keys, contract, writer, proofs)
+            entry = _Entry(respelled(read_anew(text, chosen), spelled), keys, contract, writer, proofs)
         except SelectorError as error:
             invalid += [(key, error) for key in keys]
             continue
         entry.destinations = dict.fromkeys((destinations or {}).get(key, "") for key in keys)
         for one in entry.destinations:
-            every.setdefault(one, []).append(entry.known)
+            every.setdefault(one, []).append(entry.selector)
         if len(keys) > 1:
             same.append(Equal(tuple(keys), is_one_text=True))
-        witness = satisfied(entry.known, contract, proofs.share(_OF_PROOF))
+        witness = satisfied(entry.selector, contract, proofs.share(_OF_PROOF))
         if witness.is_none:
-            reason = contradiction_in_words(entry.known, contract, proofs.share(_OF_PROOF))
+            reason = contradiction_in_words(entry.selector, contract, proofs.share(_OF_PROOF))
             never += [Never(key, reason) for key in keys]
         elif witness.message is None:
             undecided += keys
@@ -268,8 +268,8 @@ def audit(
 
 
 def _found(entry: _Entry, formulas: Iterable[Formula], check: Check, *others: _Entry) -> Witness:
-    known = [one.known for one in (entry, *others)]
-    return search(entry.contract, known, formulas, check, entry.proofs.share(_OF_PROOF))
+    selectors = [one.selector for one in (entry, *others)]
+    return search(entry.contract, selectors, formulas, check, entry.proofs.share(_OF_PROOF))
 
 
 # ---- what a selector asks for ----------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ def _points(values: Values) -> frozenset[str | bool] | None:
 
 def _messages(entry: _Entry, first: Message) -> Iterator[Message]:
     """Return messages that a selector selects, far from each other: of each part of an OR, and of each at its ends."""
-    formula = entry.known.normal.true
+    formula = entry.selector.formulas.true
     found: list[Message | None] = [first]
     if isinstance(formula, AnyOf):
         found += [_found(entry, (part,), entry.matches).message for part in formula.parts[:_PARTS]]
@@ -301,7 +301,7 @@ def _messages(entry: _Entry, first: Message) -> Iterator[Message]:
 def _at_end(entry: _Entry, message: Message, end: int) -> Message:
     """Move whole numbers as far towards *end* as the selector takes them, one after the other."""
     moved = dict(message)
-    of_search = _HALVED * steps_of_check([entry.known.normal.true])
+    of_search = _HALVED * steps_of_check([entry.selector.formulas.true])
     budget = entry.proofs.share(entry.proofs.left // _OF_ENDS)
     for name, value in message.items():
         if type(value) is not int or budget.left < of_search:
@@ -457,8 +457,8 @@ def _is_within(inner: _Entry, wide: _Entry) -> bool | None:
     """Report whether all that *inner* selects is selected by *wide*; if not, remember what shows it."""
     witness = search(
         inner.contract,
-        (inner.known, wide.known),
-        (inner.known.normal.true, wide.known.others),
+        (inner.selector, wide.selector),
+        (inner.selector.formulas.true, wide.selector.not_true),
         lambda message: inner.matches(message) and not wide.matches(message),
         inner.proofs.share(_OF_PROOF),
         inner.messages,
@@ -481,9 +481,9 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
     told: list[list[int]] = [[] for _ in entries]  # by one of a pair the others
     looked = left = 0
     for place, entry in enumerate(entries):
-        for name in _may_lack(entry.known.normal.true):
+        for name in _may_lack(entry.selector.formulas.true):
             present = Leaf(Identifier(name), PRESENT)
-            with_it = _found(entry, (entry.known.normal.true, present), entry.matches).message
+            with_it = _found(entry, (entry.selector.formulas.true, present), entry.matches).message
             if with_it is None:
                 continue  # it asks for messages that lack it
             others = sets.meeting(entry) & ~(sets.selecting(with_it) | sets.bits([place, *told[place]]))
@@ -504,7 +504,7 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
 def _in_common_without(first: _Entry, second: _Entry, present: Leaf) -> Message | None:
     """Return a message that both select, if all of those lack a property and not all that the second selects do."""
     message = _both(first, second).message if _both(first, second, present).is_none else None
-    if message is None or _found(second, (second.known.normal.true, present), second.matches).message is None:
+    if message is None or _found(second, (second.selector.formulas.true, present), second.matches).message is None:
         return None
     return message
 
@@ -562,5 +562,5 @@ def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
 
 def _both(first: _Entry, second: _Entry, *more: Formula) -> Witness:
     """Search a message that both select."""
-    formulas = first.known.normal.true, second.known.normal.true, *more
+    formulas = first.selector.formulas.true, second.selector.formulas.true, *more
     return _found(first, formulas, lambda message: first.matches(message) and second.matches(message), second)

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from mqsel.analysis.compare import Known
 from mqsel.analysis.compare.contract import Contract
-from mqsel.analysis.compare.gaps import alone
+from mqsel.analysis.compare.gaps import text_of_difference
+from mqsel.analysis.compare.search import match_of
 from mqsel.analysis.explain import in_words, message_code
+from mqsel.language.selector import Selector
 from mqsel.logic.solver import Message, smaller
 from mqsel.logic.solver.budget import Budget
 from mqsel.notebook import code, page, table
@@ -94,8 +95,8 @@ class SelectionChange(NamedTuple):
 
 
 def selection_change(
-    old: Known | None,
-    new: Known | None,
+    old: Selector | None,
+    new: Selector | None,
     messages: int,
     counts: Mapping[bool, int],
     examples: Mapping[bool, Sequence[tuple[Message, str, str]]],
@@ -105,37 +106,39 @@ def selection_change(
 
     Args:
         old: the selector before; None for one that is new.
-        new: the one behind; None for one that is gone.
-        messages: that were looked at.
-        counts: how many are gained (True) and lost (False).
-        examples: likewise; each a message, its place and its text.
-        contract: what messages are like, for the selectors of what is gained and lost.
+        new: the selector after the change; None for one that is gone.
+        messages: the number of messages that were compared.
+        counts: how many messages are added (True) and dropped (False).
+        examples: some messages that are added (True) and dropped (False), each with its place and its text.
+        contract: what messages are like, for the selectors of exactly what is added and dropped.
     """
-    known = [one for one in (old, new) if one is not None]
+    selectors = [selector for selector in (old, new) if selector is not None]
     budget = Budget()
-    gained, lost = [
+    added, dropped = [
         ChangedSide(
             counts.get(is_gained, 0),
-            _alone(*pair, contract, budget.share()),
-            tuple([ChangeExample(one, _least(one, known), *more) for one, *more in examples.get(is_gained, ())]),
+            _text_of(*pair, contract, budget.share()),
+            tuple([ChangeExample(one, _least(one, selectors), *more) for one, *more in examples.get(is_gained, ())]),
         )
         for is_gained, pair in ((True, (new, old)), (False, (old, new)))
     ]
-    return SelectionChange(messages, gained, lost)
+    return SelectionChange(messages, added, dropped)
 
 
-def _alone(one: Known | None, other: Known | None, contract: Contract | None, budget: Budget) -> str:
-    if one is None:
+def _text_of(first: Selector | None, second: Selector | None, contract: Contract | None, budget: Budget) -> str:
+    """Return a selector for exactly what only the first of two selectors selects; empty if none is found."""
+    if first is None:
         return ""
-    return one.selector.text if other is None else alone(one, other, contract, budget)
+    return first.text if second is None else text_of_difference(first, second, contract, budget)
 
 
-def _least(message: Message, known: Sequence[Known]) -> Message:
+def _least(message: Message, selectors: Sequence[Selector]) -> Message:
     """Return what is left of a message when all is left out that the selectors do not differ about."""
-    names = {name for one in known for name in one.names}
+    names = {name for selector in selectors for name in selector.properties}
+    matches = [match_of(selector) for selector in selectors]
 
-    def differs(found: Message) -> bool:
-        return len({one.matches(found) for one in known} | ({False} if len(known) == 1 else set())) == 2
+    def differs(candidate: Message) -> bool:
+        return len({match(candidate) for match in matches} | ({False} if len(matches) == 1 else set())) == 2
 
     own: dict[str, Any] = {name: value for name, value in message.items() if name in names}
     return smaller(own, differs) if differs(own) else own

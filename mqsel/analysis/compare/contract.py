@@ -37,18 +37,14 @@ from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import fault_of_json, plain, typed
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Identifier
-from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, as_text, read_selector
 from mqsel.logic.formulas import Compared, Formula, Relation, all_of, any_of, leaf
 from mqsel.logic.intervals import DOUBLE, FLOAT, INT64
 from mqsel.logic.needs import needs
-from mqsel.logic.normal import true_of
 from mqsel.logic.sets import NOTHING, PROPERTY, Floats, Values, has_value, unite
 from mqsel.logic.solver import Message
 from mqsel.logic.solver.domains import only
 from mqsel.machine._values import Record
-from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
 from mqsel.names import DESCRIPTOR, HEADER_DOMAINS, JMS_SYNONYMS, MQMD_TYPES, by_casefold, look_up, spellings
 from mqsel.notebook import code, page, table
 from mqsel.values import APPROXIMATE, CLASS_NAMES, TYPES, Float32
@@ -200,8 +196,6 @@ class Contract:
         self.selector: Selector | None = None
         if selector is not None and (text := as_text(selector)):
             self.selector = read_selector(text, as_dialect(dialect))
-            self._true = true_of(self.selector)
-            self._machine = Machine(lower(optimize(self.selector)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         text, dialect = ("", IBM_MQ) if self.selector is None else (self.selector.text, self.selector.dialect)
@@ -316,7 +310,7 @@ class Contract:
         said, allowed = self._known(name, naming)
         if said is not None:
             return allowed
-        return PROPERTY if self.selector is None else (needs(self._true) or {}).get(name, PROPERTY)
+        return PROPERTY if self.selector is None else (needs(self.selector.formulas.true) or {}).get(name, PROPERTY)
 
     def bound(self, names: Iterable[str], naming: str) -> tuple[list[Formula], Callable[[Message], bool]]:
         """Return what a contract says for selectors.
@@ -332,7 +326,7 @@ class Contract:
         own = [spellings(name, naming)[0] for name, one in self.properties.items() if one.required]
         own += () if self.selector is None else self.selector.names.values()
         read = dict.fromkeys([*names, *(spelled.get(one.casefold(), one) for one in own)])
-        formulas = [] if self.selector is None else [self._true]
+        formulas = [] if self.selector is None else [self.selector.formulas.true]
         allowed: dict[str, Values] = {}
         for name in read:
             said, values = self._known(name, naming)
@@ -348,7 +342,7 @@ class Contract:
                 return False
             if any(message.get(one) != message.get(field) for one, field in pairs):
                 return False
-            return self.selector is None or self._machine.matches(message)
+            return self.selector is None or self.selector.machine.matches(message)
 
         return formulas, allows
 
@@ -377,7 +371,7 @@ class Contract:
                 what = "value" if kind in (own.types or _TYPES) else "type"
                 shown = kind if what == "type" else quoted(value) if type(value) is str else shortened(plain(value))
                 found.append(Breach(name, what, f"{name} is {shown}: expected {own.words()}"))
-        if self.selector is not None and not self._machine.matches(message):
+        if self.selector is not None and not self.selector.machine.matches(message):
             found.append(Breach("", "selector", "the selector of the contract is not TRUE"))
         return found
 

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from mqsel.analysis.compare import Given, Known, contract_of, taken
 from mqsel.analysis.compare.contract import Contract
+from mqsel.analysis.compare.search import Given, as_selector, contract_of, respelled, truth_of
 from mqsel.analysis.compare.writing import written
 from mqsel.analysis.explain import message_code
 from mqsel.errors import ArgumentError, iterated
 from mqsel.language.dialect import IBM_MQ, Dialect
+from mqsel.language.selector import Selector
 from mqsel.logic.formulas import Formula, all_of
 from mqsel.logic.sets import PROPERTY, Values
 from mqsel.logic.solver import Message
@@ -57,44 +58,46 @@ def gap(selectors: Iterable[str | Machine], *, dialect: Dialect | str = IBM_MQ, 
     """
     if isinstance(selectors, (str, Machine)):
         raise ArgumentError("gap has many selectors: expected a list of them")
-    read = [taken(one, dialect) for one in iterated(selectors, "a list of selectors")]
-    apart = {(one.selector.text, one.selector.dialect): one for one in read}
-    return gap_of([*apart.values()], contract_of(given, dialect), budget_of_many(len(apart)))
+    read = [as_selector(selector, dialect) for selector in iterated(selectors, "a list of selectors")]
+    distinct = {(selector.text, selector.dialect): selector for selector in read}
+    return gap_of([*distinct.values()], contract_of(given, dialect), budget_of_many(len(distinct)))
 
 
-def gap_of(known: Sequence[Known], contract: Contract | None, budget: Budget) -> Gap:
+def gap_of(selectors: Sequence[Selector], contract: Contract | None, budget: Budget) -> Gap:
     """Return what selectors that have been read leave."""
     spelled: dict[str, str] = {}
-    known = [one.spelled(spelled) for one in known]
-    naming = known[0].selector.naming if known else "any"
-    said, allows = (
-        contract.bound([name for one in known for name in one.names], naming) if contract else ([], lambda _: True)
-    )
+    selectors = [respelled(selector, spelled) for selector in selectors]
+    conditions: list[Formula] = []
+    if contract is not None:
+        naming = selectors[0].naming if selectors else "any"
+        conditions, allows = contract.bound([name for each in selectors for name in each.properties], naming)
 
     def is_left(message: Message) -> bool:
-        return allows(message) and all(one.truth(message) in (Truth.FALSE, Truth.UNKNOWN) for one in known)
+        truths = (truth_of(selector, message) for selector in selectors)
+        return (contract is None or allows(message)) and all(truth in (Truth.FALSE, Truth.UNKNOWN) for truth in truths)
 
-    others = [one.others for one in known]
-    witness = find_in_cells([*said, *others], is_left, budget)
-    if witness.message is None or not known:
+    unselected = [selector.not_true for selector in selectors]
+    witness = find_in_cells([*conditions, *unselected], is_left, budget)
+    if witness.message is None or not selectors:
         return Gap(witness.message, "", witness.reason)
+    return Gap(witness.message, _text_of(all_of(unselected), conditions, contract, selectors[0], budget))
 
-    return Gap(witness.message, _written(all_of(others), said, naming, contract, known[0], budget))
 
-
-def alone(one: Known, other: Known, contract: Contract | None, budget: Budget) -> str:
-    """Return the selector of exactly what one selects and the other does not; empty where none is found."""
+def text_of_difference(first: Selector, second: Selector, contract: Contract | None, budget: Budget) -> str:
+    """Return a selector for exactly what only the first of two selectors selects; empty if none is found."""
     spelled: dict[str, str] = {}
-    one, other = one.spelled(spelled), other.spelled(spelled)
-    naming = one.selector.naming
-    said = contract.bound([*one.names, *other.names], naming)[0] if contract else []
-    return _written(all_of((one.normal.true, other.others)), said, naming, contract, one, budget)
+    first, second = respelled(first, spelled), respelled(second, spelled)
+    names = [*first.properties, *second.properties]
+    conditions = contract.bound(names, first.naming)[0] if contract is not None else []
+    return _text_of(all_of((first.formulas.true, second.not_true)), conditions, contract, first, budget)
 
 
-def _written(
-    formula: Formula, said: Sequence[Formula], naming: str, contract: Contract | None, of: Known, budget: Budget
+def _text_of(
+    formula: Formula, conditions: Sequence[Formula], contract: Contract | None, reader: Selector, budget: Budget
 ) -> str:
-    def domain(name: str) -> Values:
-        return PROPERTY if contract is None else contract.domain(name, naming)
+    """Write a formula as a selector in the dialect of *reader*."""
 
-    return written(formula, said, domain, of.selector.dialect, budget)
+    def domain(name: str) -> Values:
+        return PROPERTY if contract is None else contract.domain(name, reader.naming)
+
+    return written(formula, conditions, domain, reader.dialect, budget)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from mqsel.analysis.compare import OF_TRIES, small_messages
 from mqsel.analysis.compare.canonical import names_of
 from mqsel.analysis.compare.contract import PRESENT, Contract, Property, header_of
+from mqsel.analysis.compare.difference import OF_TRIES, small_messages
 from mqsel.analysis.compare.doubles import in_doubles
 from mqsel.analysis.compare.rewrites import patterns, tests_of, with_tests
-from mqsel.analysis.readings import UNDOCUMENTED, answer, counted
+from mqsel.analysis.compare.search import truth_of
+from mqsel.analysis.readings import UNDOCUMENTED
 from mqsel.errors import SelectorError
 from mqsel.language.computed import java_text
 from mqsel.language.dialect import JMS, Dialect, kept
@@ -39,12 +39,12 @@ from mqsel.language.nodes import (
     Sign,
     children,
     mapped,
+    rebuilt,
     unparse,
     walk,
     with_children,
 )
 from mqsel.language.operators import OPERATORS
-from mqsel.language.optimizer import optimize
 from mqsel.language.pattern import is_simple, wildcards
 from mqsel.language.selector import Selector, read_anew, read_selector
 from mqsel.language.settle import settled
@@ -54,8 +54,6 @@ from mqsel.logic.normal import ALL_PARTS, TRUTHS, Writer, normal
 from mqsel.logic.sets import NUMBERS, PROPERTY, outside
 from mqsel.logic.solver import Message, Witness, find
 from mqsel.logic.solver.budget import Budget, UndecidedError
-from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
 from mqsel.values import KINDS, TYPE_NAMES, TYPES, Float32, Int32, Truth
 
 _OF_PROOF = 20_000  # steps of one proof: a twentieth of a second
@@ -80,19 +78,19 @@ class Meaning:
 
     Attributes:
         selector: as it is read for the proof.
-        normal: its formulas.
-        is_exact: whether the formulas are what the product does, but for what is strange: no test is only computed.
-        strange: where the product may do something else: a mismatch, a text of many lines.
-        doubles: properties that are finite doubles, but where it is strange.
+        formulas: of that selector.
+        is_exact: whether the formulas are what the product does, but for the divergence: no test is only computed.
+        divergence: the messages on which the product may do something else: a mismatch, a text of many lines.
+        doubles: properties that are finite doubles, but for the divergence.
         divides: whether computation is part of the formulas.
         has_bytes: whether it has byte strings.
     """
 
     def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
-        self._machine: Machine | None = None  # made when a truth is asked for
         self.dialect, read = _lenient(dialect)
         selector = read_anew(text, read)
+        self._product = selector if read is self.dialect else None  # otherwise read when a truth is asked for
         paired = _with_pairs(selector.node)
         node = with_tests(paired, _with_core)
         self.selector = selector._replace(node=node, order=walk(node))
@@ -100,31 +98,31 @@ class Meaning:
         tests = [one.node for one in tests_of(node)[0]]
         self.is_exact = all(type(one) is not Computed or one.core is not None for one in self.selector.order)
         self.is_exact = self.is_exact and (dialect.text_numbers != "read" or all(map(_is_as_text, tests)))
-        self.normal = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
+        self.formulas = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
         lines = [_of_name(_LINES, name) for one in tests for name in _of_one_line(one)]
         computed = [one.node for one in tests_of(paired)[0] if in_doubles(one.node)]
         self.doubles = frozenset(name for one in computed for name in names_of(one))
         others = [leaf(Identifier(name), outside(_DOUBLES.allowed(), PROPERTY)) for name in sorted(self.doubles)]
-        self.strange = any_of([*lines, *others, *map(_gap_of, tests), *[self.normal.mismatch] * is_model])
+        self.divergence = any_of([*lines, *others, *map(_gap_of, tests), *[self.formulas.mismatch] * is_model])
         self.has_bytes = any(
             isinstance(one, Literal) and one.kind == "bytes" for one in walk(mapped(node, lambda one: one))
         )
         self.divides = any(
             isinstance(one, Leaf) and isinstance(one.subject, Arithmetic)
-            for part in self.normal[:2]
+            for part in self.formulas[:2]
             for one in leaves(part)
         )
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> tuple[str, ...]:
         """The properties that it reads."""
-        return [*dict.fromkeys(self.selector.names.values())]
+        return self.selector.properties
 
-    def truth(self, message: Mapping[str, Any]) -> Truth | str:
+    def truth(self, message: Message) -> Truth | str:
         """Return the truth of a canonical message as the product itself has it."""
-        if self._machine is None:
-            self._machine = Machine(lower(optimize(read_anew(self.text, self.dialect))))
-        return counted(answer(self._machine, message))
+        if self._product is None:
+            self._product = read_anew(self.text, self.dialect)
+        return truth_of(self._product, message)
 
 
 @kept
@@ -166,20 +164,15 @@ def _with_pairs(root: Node) -> Node:
 
     Of NaN and of -0.0, which no canonical message has, it is something else.
     """
-    done: list[Node] = []
-    for node in walk(root, (And, Or, Not)):
-        first = len(done) - (len(children(node)) if isinstance(node, (And, Or, Not)) else 0)
-        below = done[first:]
-        if isinstance(node, Or) and len(below) == 2:
-            one, other = map(_pair_of, below)
-            if (
-                one is not None
-                and other is not None
-                and one == Comparison(OPERATORS[other.operator].mirrored, other.right, other.left)
-            ):
-                below = [_with_pair(part) for part in below]
-        done[first:] = [with_children(node, below) if below else node]
-    return done[0]
+
+    def with_pair(node: Node) -> Node:
+        left, right = map(_pair_of, node.operands) if isinstance(node, Or) and len(node.operands) == 2 else (None, None)
+        if left is None or right is None:
+            return node
+        mirrored = Comparison(OPERATORS[right.operator].mirrored, right.right, right.left)
+        return with_children(node, [*map(_with_pair, children(node))]) if left == mirrored else node
+
+    return rebuilt(root, with_pair, (And, Or, Not))
 
 
 def _with_pair(node: Node) -> Node:
@@ -440,11 +433,11 @@ def _difference(
     for one in (a, b):
         if not one.is_exact:
             return Witness(None, "one of the products computes a test in its own way: try it on messages")
-    unwanted = [one.strange for one in (a, b)]
-    unwanted += [one.normal.error for one in (a, b) if is_part]
+    unwanted = [one.divergence for one in (a, b)]
+    unwanted += [one.formulas.error for one in (a, b) if is_part]
     if any(part is not NEVER and not find([*said, part], allows, budget.share(_OF_PROOF)).is_none for part in unwanted):
         return Witness(None, "values of other types, or errors, decide")
-    first, second = [one.normal.false if is_negated else one.normal.true for one in (a, b)]
+    first, second = [one.formulas.false if is_negated else one.formulas.true for one in (a, b)]
     if _is_same(first, second, a.doubles | b.doubles):
         return PROVED
     reason = ""
@@ -460,7 +453,7 @@ def tried(a: Meaning, b: Meaning, kinds: Kinds, given: Contract | None, budget: 
     """Try small messages, where formulas do not find one."""
     names = tuple(dict.fromkeys([*a.names, *b.names]))
     _, allows = _messages(names, kinds, given, divides=False, has_bytes=a.has_bytes or b.has_bytes)
-    for message in small_messages((a.selector, b.selector), (a.normal, b.normal), budget.share(OF_TRIES // 2)):
+    for message in small_messages((a.selector, b.selector), budget.share(OF_TRIES // 2)):
         full = {**{name: _USUAL[name] for name in names if name in _USUAL}, **message}
         if (a.truth(full) is Truth.TRUE) is not (b.truth(full) is Truth.TRUE) and allows(full):
             return full

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from mqsel.analysis.compare import Given, contract_of, satisfied, search, taken
 from mqsel.analysis.compare.canonical import Refused, canonical, named_in, names_of, possible
 from mqsel.analysis.compare.contract import Contract, header_of
 from mqsel.analysis.compare.meaning import (
@@ -31,6 +30,8 @@ from mqsel.analysis.compare.meaning import (
     tried,
 )
 from mqsel.analysis.compare.rewrites import candidates, inward, tests_of, with_tests
+from mqsel.analysis.compare.satisfiable import satisfied
+from mqsel.analysis.compare.search import Given, contract_of, search
 from mqsel.analysis.explain import message_code
 from mqsel.analysis.readings import Reading, readings
 from mqsel.errors import SelectorError, SelectorLimitError
@@ -237,9 +238,9 @@ def _guarded(root: Node) -> Node:
     return And((*[IsNull(True, Identifier(name)) for name in _computed(root)], root))
 
 
-def _of(kinds: Kinds, node: Node) -> Kinds:
+def _kinds_read_by(kinds: Kinds, node: Node) -> Kinds:
     names = names_of(node)
-    return tuple([one for one in kinds if one[0] in names])
+    return tuple([(name, kind) for name, kind in kinds if name in names])
 
 
 # ---- one selector ----------------------------------------------------------------------------------------------------
@@ -292,12 +293,12 @@ class _Migration:
     def refused(self, reason: str, advice: str) -> Migrated:
         """Return that it is refused; one that selects nothing today is FALSE elsewhere, whatever it reads."""
         source = self.source.replace(constant_false="accept")
-        today = taken(unparse(possible(self.selector), source), source)
+        today = read_selector(unparse(possible(self.selector), source), source)
         given = self.given or Contract()
         is_never = satisfied(today, given, self.budget.share()).is_none
         if is_never and not core_of(source).is_documented:  # without an answer it is not FALSE
-            strange = Meaning(today.selector.text, source).strange
-            is_never = search(given, (today,), (strange,), lambda _: True, self.budget.share()).is_none
+            divergence = Meaning(today.text, source).divergence
+            is_never = search(given, (today,), (divergence,), lambda _: True, self.budget.share()).is_none
         if is_never and self.read("FALSE"):
             return Migrated("translated", "FALSE", reason="it selects no message today: is it what was meant?")
         return Migrated("refused", reason=reason, advice=advice)
@@ -305,7 +306,7 @@ class _Migration:
     def texts(self, kinds: Kinds) -> Iterator[tuple[str, str]]:
         """Yield what may mean the same, the least change first, each with the verdict if it does."""
         yield "same", self.text
-        made = [self.chosen(one.node, _of(kinds, one.node), is_negated=one.negated) for one in self.tests]
+        made = [self.chosen(one.node, _kinds_read_by(kinds, one.node), is_negated=one.negated) for one in self.tests]
         rest = iter(made)
         tree = with_tests(self.root, lambda _: next(rest))
         if any(one.connectives == "first" for one in self.targets):
@@ -385,7 +386,7 @@ class _Migration:
                 part_of(one.node, self.source),
                 other.node,
                 (target,),
-                _of(kinds, one.node),
+                _kinds_read_by(kinds, one.node),
                 self.given,
                 one.negated,
                 self.budget,

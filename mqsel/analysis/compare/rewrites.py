@@ -7,7 +7,6 @@ first, and of as many the shorter ones. Trees are those of the language without 
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ from mqsel.language.nodes import (
     Sign,
     children,
     mapped,
+    rebuilt,
     unparse,
     walk,
     with_children,
@@ -44,16 +44,7 @@ _CONNECTIVES = (And, Or, Not)
 
 def with_tests(root: Node, change: Callable[[Node], Node]) -> Node:
     """Return a tree with each of its tests changed; the same object, if none is."""
-    done: list[Node] = []
-    for node in walk(root, _CONNECTIVES):
-        if isinstance(node, _CONNECTIVES):
-            below = children(node)
-            made = done[len(done) - len(below) :]
-            is_same = all(map(operator.is_, made, below))
-            done[len(done) - len(below) :] = [node if is_same else with_children(node, made)]
-        else:
-            done.append(change(node))
-    return done[0]
+    return rebuilt(root, lambda node: node if isinstance(node, _CONNECTIVES) else change(node), _CONNECTIVES)
 
 
 class PlacedTest(NamedTuple):

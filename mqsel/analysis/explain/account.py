@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
 from mqsel.analysis.explain._tally import DIFFERENT, LONG, Tally
-from mqsel.analysis.explain.near import near_names
 from mqsel.columns import wordings
 from mqsel.columns._answers import chunks, library
 from mqsel.columns._kernel import Kernel, TooLargeError
@@ -36,7 +35,7 @@ from mqsel.machine.compiler import lower
 from mqsel.machine.origin import read_matched
 from mqsel.machine.schema import Schema
 from mqsel.machine.sections import Texts
-from mqsel.names import joined, spellings
+from mqsel.names import joined, near_names, spellings
 from mqsel.values import APPROXIMATE, EXACT, Truth
 
 if TYPE_CHECKING:

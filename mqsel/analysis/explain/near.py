@@ -1,13 +1,11 @@
-"""Near misses: names in a message that resemble one it lacks, and texts that nearly satisfy a test.
+"""Near misses: strings that nearly satisfy a test. `mqsel.names.near_names` finds the names that resemble one.
 
 These are guesses, and worded as such: nothing here decides whether a message is selected.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
@@ -17,35 +15,9 @@ from mqsel.language.nodes import Arithmetic, Comparison, Computed, Identifier, I
 from mqsel.language.operators import FAILING
 from mqsel.language.pattern import segments
 from mqsel.logic.sets import is_like
-from mqsel.names import TIMES, USR_FOLDER
+from mqsel.names import TIMES
 
-_ALIKE = 0.75  # of the letters of two names: color and colour, not weight and height
-_PREFIXES = ("JMS_IBM_", "JMSX", "JMS")  # of headers, which people leave away
 _LAST = 253_402_300_800_000  # the milliseconds at which the year 10000 begins
-
-
-def _core(name: str) -> str:
-    """Strip a name of what people write in another way, or not at all: folder, prefix, case, `_` and `-`."""
-    bare = name.removeprefix(USR_FOLDER).rpartition(".")[2]
-    prefix = next((one for one in _PREFIXES if bare.startswith(one)), "")
-    return "".join(filter(str.isalnum, bare.removeprefix(prefix))).casefold() or bare
-
-
-def near_names(name: str, others: Iterable[str]) -> list[str]:
-    """List the names that *name* may have been meant for, the nearest first."""
-    core, ranked = _core(name), []
-    for other in dict.fromkeys(others):
-        alike = difflib.SequenceMatcher(None, name.casefold(), other.casefold()).ratio() if other != name else 0.0
-        if other != name and (_core(other) == core or alike >= _ALIKE):
-            ranked.append((_core(other) != core, -alike, other))
-    return [other for _, _, other in sorted(ranked)]
-
-
-def nearest(name: str, others: Mapping[str, int]) -> str | None:
-    """Return the name that *name* was most probably meant for, of those that messages have; the counts decide a tie."""
-    found = near_names(name, sorted(others, key=lambda one: -others[one]))
-    return found[0] if found else None
-
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from mqsel.analysis.explain.account import OUTCOMES, Account, Held, parts_of
 from mqsel.analysis.explain.change import in_words
-from mqsel.analysis.explain.near import near_names
 from mqsel.analysis.explain.sentences import Count, Seen, Told, sentences
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
@@ -21,6 +20,7 @@ from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Node, Not, Or, unparse
 from mqsel.language.selector import Selector
+from mqsel.names import near_names
 from mqsel.notebook import badge, code, page, table
 
 _VALUES = 5  # of a property, that are shown

@@ -7,21 +7,20 @@ messages. Sentences are built from counts alone. Knows no files.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from mqsel.analysis.explain import NEVER
 from mqsel.analysis.explain.change import in_words, listed, never_selects
-from mqsel.analysis.explain.near import failed, missing_is_not_unequal, near_text, nearest, wanted_texts
+from mqsel.analysis.explain.near import failed, missing_is_not_unequal, near_text, wanted_texts
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, In, IsNull, Like, Node, Not, Or, children, quote, sign_of, unparse
 from mqsel.language.selector import Selector
+from mqsel.names import near_names
 from mqsel.values import KINDS, TYPES, Truth
 
 _BLAMED = 3  # tests that are told
 _LISTED = 3  # values that a sentence lists
-_ALIKE = 0.75  # of the letters of two texts
 _NAMED = 5  # names of other properties, if there are no more
 
 
@@ -83,7 +82,7 @@ class Seen(NamedTuple):
     @property
     def near(self) -> str | None:
         """The name of another property that was most probably meant."""
-        return nearest(self.name, self.others)
+        return next(iter(near_names(self.name, self.others)), None)
 
 
 class Told(NamedTuple):
@@ -332,7 +331,7 @@ def _near_value(told: Told, node: Node, texts: Mapping[str, int], *, is_whole: b
             return f"{told.written(node)} misses {in_words(text)}, which {some}{number:,} {_have(number)}: {said}"
     name, choices = wanted_texts(node) or ("", ())
     for one in choices:
-        for text in difflib.get_close_matches(one, texts, 1, _ALIKE):
+        for text in near_names(one, texts, str.casefold)[:1]:
             return f"no {name} is {quote(one)}; {some}{texts[text]:,} {_have(texts[text])} {in_words(text)}"
     return ""
 

@@ -11,7 +11,8 @@ import functools
 from collections.abc import Callable, Collection, Container, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.analysis.compare import Given, Known, contract_of, contradiction, search
+from mqsel.analysis.compare.satisfiable import contradiction, satisfied
+from mqsel.analysis.compare.search import Given, contract_of, search
 from mqsel.analysis.explain import near
 from mqsel.analysis.lint import chains, contracts, names, products, tests
 from mqsel.analysis.lint.chains import Structure, read
@@ -21,13 +22,10 @@ from mqsel.language import nodes
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Between, Comparison, Computed, In, IsNull, Like, Not, Or, unparse
-from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector, as_text, read_selector
 from mqsel.logic.formulas import All, Formula, fold
 from mqsel.logic.formulas import Any as AnyOf
-from mqsel.logic.normal import normal
-from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
+from mqsel.machine.compiler import program_of
 
 __all__ = ["RULES", "Edit", "Example", "Finding", "Findings", "Rule", "finding_of_place", "fixed", "lint"]
 
@@ -575,12 +573,10 @@ def _of_whole(structure: Structure, made: list[tuple[Rule, Found]]) -> list[tupl
     made = [(rule, found) for rule, found in made if rule is not _OUTSIDE or not _is_told(found.span, by_others)]
     if len(selector.order) > _SOLVED:
         return made
-    known = Known(selector, normal(selector), Machine(lower(optimize(selector))))
     cases = [(None, "")] + [(contract, " of a message of the contract")] * (contract is not None)
     for said, of_which in cases:
-        own = budget.share(contracts.OF_SEARCH)
-        if search(said, (known,), (known.normal.true,), known.machine.matches, own).is_none:
-            parts = contradiction(known, said, budget)
+        if satisfied(selector, said, budget.share(contracts.OF_SEARCH)).is_none:
+            parts = contradiction(selector, said, budget)
             told = [found.span for rule, found in made if rule.severity != NOTE]
             if not any(_is_told(part.span, told) for part in parts):
                 pieces = [(type(one) is Or, piece(selector.text, one)) for one in parts]
@@ -588,10 +584,10 @@ def _of_whole(structure: Structure, made: list[tuple[Rule, Found]]) -> list[tupl
                 span = parts[0].span[0], parts[-1].span[1]
                 made.append((_NEVER_TRUE, Found(span, (words, f"never TRUE{of_which}", ""))))
             return sorted(made, key=lambda one: one[1].span)
-    if contract is not None and known.names:
-        others = (known.others,)
+    if contract is not None and selector.names:
         own = budget.share(contracts.OF_SEARCH)
-        if search(contract, (known,), others, lambda one: not known.machine.matches(one), own).is_none:
+        matches = selector.machine.matches
+        if search(contract, (selector,), (selector.not_true,), lambda one: not matches(one), own).is_none:
             words = cut_piece(piece(selector.text, selector.node), _SHOWN)
             made = [pair for pair in made if pair[0] is not _IMPLIES]
             made.append((_ALWAYS_TRUE, Found(selector.node.span, (words, "message of the contract", ""))))
@@ -672,14 +668,14 @@ def _is_safe(found: Found, selector: Selector) -> bool:
         return False
     if selector.match_option != whole.match_option:
         return False
-    one, other = [lower(optimize(each)) for each in parts]
+    one, other = [program_of(each) for each in parts]
     # A program has its computed tests in its text alone.
     tests = [[unparse(node.expression, dialect) for node in each.order if isinstance(node, Computed)] for each in parts]
     is_one_program = (one.code, repr(one.constants), one.slots) == (other.code, repr(other.constants), other.slots)
     if is_one_program and tests[0] == tests[1]:
         return True
     known: dict[object, int] = {}
-    numbers = [[_number(formula, known) for formula in normal(each).truths] for each in parts]
+    numbers = [[_number(formula, known) for formula in each.formulas.truths] for each in parts]
     return numbers[0] == numbers[1]
 
 

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from mqsel.analysis.compare import Known, search
 from mqsel.analysis.compare.contract import PRESENT, Contract
-from mqsel.analysis.explain.near import near_names
+from mqsel.analysis.compare.search import search, truth_of
 from mqsel.analysis.lint.chains import Operand, Structure, shown
 from mqsel.analysis.lint.findings import Found, strings_of
 from mqsel.errors import cut_piece, quoted
 from mqsel.language.nodes import And, Identifier, In, IsNull, Or, quote, walk
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import ALWAYS, NEVER, Leaf, all_of, complement, leaf
-from mqsel.logic.normal import normal
 from mqsel.logic.sets import NOTHING, PROPERTY
-from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
-from mqsel.names import spellings
+from mqsel.names import near_names, spellings
 from mqsel.values import Truth
 
 OF_SEARCH = 8_000  # steps of one search
@@ -75,8 +71,7 @@ def _is_decided(operand: Operand, contract: Contract, structure: Structure, *, t
     """
     selector = structure.selector
     part = selector.part(operand.node)
-    known = Known(part, normal(part), Machine(lower(part)))
-    true = known.normal.false if operand.is_negated else known.normal.true
+    true = part.formulas.false if operand.is_negated else part.formulas.true
     others = complement(true) if truth else true
     if others in (ALWAYS, NEVER):
         return others is NEVER
@@ -87,9 +82,9 @@ def _is_decided(operand: Operand, contract: Contract, structure: Structure, *, t
     wanted = Truth.FALSE if operand.is_negated else Truth.TRUE
 
     def check(message: dict[str, object]) -> bool:
-        return (known.truth(message) is wanted) is not truth
+        return (truth_of(part, message) is wanted) is not truth
 
-    return lacks and search(contract, (known,), (others,), check, structure.budget.share(OF_SEARCH)).is_none
+    return lacks and search(contract, (part,), (others,), check, structure.budget.share(OF_SEARCH)).is_none
 
 
 def _why(names: list[str], contract: Contract, selector: Selector) -> str:

@@ -6,7 +6,6 @@ Each examines the whole selector. The tables of names stand in `mqsel.names`, th
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 
@@ -31,6 +30,7 @@ from mqsel.names import (
     MQMD_FIELDS,
     MQMD_TYPES,
     TIMES,
+    near_names,
 )
 from mqsel.values import KINDS, TYPES
 
@@ -139,7 +139,7 @@ def header_spelling(structure: Structure) -> Iterator[Found]:
             continue
         near = _BY_CASE.get(name.lower())
         if near is None and name[3:4] not in ("_", "X"):
-            near = next(iter(difflib.get_close_matches(name, list(JMS_SYNONYMS), 1, 0.8)), None)
+            near = next(iter(near_names(name, JMS_SYNONYMS)), None)
         if near is not None:
             yield Found(spans(name, structure)[0], (name, near))
 
@@ -164,7 +164,7 @@ def no_such_property(structure: Structure) -> Iterator[Found]:
         elif _BODY.match(name):
             said = "a property of the message: a selector does not read the body"
         elif has_scopes and name.lower().startswith("sys.") and name[4:].lower() not in _BY_SYSTEM:
-            near = next(iter(difflib.get_close_matches(name[4:], _SYSTEM, 1, 0.6)), "Label")
+            near = next(iter(near_names(name[4:], _SYSTEM)), "Label")
             said = f"not a system property, which is an error in the broker: write one such as sys.{near}"
         if said:
             yield Found(spans(read, structure)[0], (name, said))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from mqsel.columns.wordings import package_missing
 from mqsel.errors import MqselError, shortened
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
+from mqsel.names import near_names
 
 _Steps = tuple[str | re.Pattern[str], ...]  # of a pattern of paths: `**/`, `**`, `*`, or what one character matches
 
@@ -91,9 +92,7 @@ def known(name: str, names: Iterable[str], what: str, otherwise: str) -> str:
     names = tuple(names)
     if name in names:
         return name
-    import difflib  # noqa: PLC0415 (for errors alone)
-
-    near = difflib.get_close_matches(name, names, 1)
+    near = near_names(name, names)
     raise MqselError(f"there is no {what} {shortened(name)}", hint=f"did you mean {near[0]}?" if near else otherwise)
 
 
