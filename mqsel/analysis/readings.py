@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mqsel.errors import PropertyTypeError, SelectorError
 from mqsel.language import dialects
 from mqsel.language.dialect import JMS, Dialect
+from mqsel.language.nodes import Arithmetic, Computed, In, Like, Node, Not, walk
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import read_selector
 from mqsel.logic.solver.budget import Budget, UndecidedError
@@ -23,8 +24,14 @@ from mqsel.values import Truth
 
 UNDOCUMENTED = "undocumented"  # of values for which the documents of a product have no answer
 REFUSED = "refused"  # of a text
-# What is read as what, before a test compares it: that explains more than what the comparison yields.
-_BEFORE_A_TEST = ("not_operand", "text_numbers")
+
+
+def _alone(dialect: Dialect) -> Dialect:
+    """Return a dialect that takes a test without its selector."""
+    return dialect.replace(max_length=None, constant_false="accept")
+
+
+_JMS = _alone(JMS)
 
 
 class Reading(NamedTuple):
@@ -120,24 +127,39 @@ def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect, budg
     return tuple(found)
 
 
-def peculiar(text: str, message: Mapping[str, Any], dialect: Dialect, truth: Truth, budget: Budget) -> str:
-    """Return the choice by which a test is not what it is in JMS for a message, in words; empty if none alone does it.
+def peculiar(
+    test: Node, text: str, message: Mapping[str, Any], dialect: Dialect, truth: Truth, *, is_mismatched: bool
+) -> str:
+    """Return the rule of a dialect for a test that JMS evaluates to something else for a message; empty if it does not.
 
     Args:
-        text: of the test, which alone may be read as something else than in its selector.
-        truth: what it is in its selector.
-        budget: pays for the tries; if it is used up, nothing is said.
+        text: the test, without the selector that it is in.
+        truth: the truth of the test in the dialect.
+        is_mismatched: whether a value has a type that the test does not take.
     """
-    dialect, jms = [one.replace(max_length=None, constant_false="accept", rest="error") for one in (dialect, JMS)]
-    if outcome(text, message, jms) is truth or outcome(text, message, dialect) is not truth:
+    expected = outcome(text, message, _JMS)
+    if expected in (truth, REFUSED) or outcome(text, message, _alone(dialect)) is not truth:
         return ""
-    for name in sorted(_differing(dialect, jms), key=lambda name: name not in _BEFORE_A_TEST):
-        budget.count(_OF_COMPILING + len(text))
-        if budget.left < 0:
-            break
-        if outcome(text, message, _with(dialect, jms, (name,))) not in (truth, REFUSED, UNDOCUMENTED):
+    for name in _rules(test, is_mismatched=is_mismatched, is_missing=None in message.values()):
+        if getattr(dialect, name) != getattr(JMS, name):
             return in_this_dialect(name, getattr(dialect, name))
-    return ""
+    return f"in JMS the test is {expected}"
+
+
+def _rules(test: Node, *, is_mismatched: bool, is_missing: bool) -> Iterator[str]:
+    """List the fields of a dialect that have rules for a test, the most specific ones first."""
+    expression = test.expression if isinstance(test, Computed) else test
+    order = walk(expression)
+    if any(isinstance(node, Not) for node in order):
+        yield "not_operand"
+    if is_missing:
+        yield "null_equality"
+    if any(isinstance(node, Arithmetic) for node in order):
+        yield from ["division", "arithmetic_mismatch"]
+    if isinstance(expression, (In, Like)):
+        yield "in_mismatch" if isinstance(expression, In) else "like_mismatch"
+    elif is_mismatched:
+        yield "type_mismatch"
 
 
 def in_this_dialect(field: str, choice: str | int | None) -> str:

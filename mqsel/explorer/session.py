@@ -405,15 +405,15 @@ class Session:
         return {name: _visible(one) for name, one in answer.items()}
 
     def _receivers(self, inventory: SelectorSet[str], found: FoundMessage) -> dict[str, Any]:
-        """Return the selectors that select a message; if none does, those that need the least to change."""
+        """Return the selectors that select a message; if none does, those for which one change is enough."""
         is_row = FORMATS[found.kind].message is None
         message = found.data if is_row else reader(found.kind, inventory, types=self._types)(found.data)
         keys = inventory.match(message)
         near = []
         for key in [] if keys else islice(inventory, _TRIED):
             change = judged(inventory.matcher(key), found, self._types).explanation.change
-            near += [(change.count(" and "), key, change)] * bool(change)
-        chosen = [(key, "") for key in keys] or [(key, change) for _, key, change in sorted(near)]
+            near += [(key, change)] * bool(change)
+        chosen = [(key, "") for key in keys] or sorted(near)
         gets = [
             {
                 "key": key,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mqsel.logic.normal import Normal
     from mqsel.machine._vm import Machine
 
-_CACHE_SIZE = 256
+_CACHE_SIZE = 512
 _Value = TypeVar("_Value")
 
 

@@ -46,7 +46,7 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.operators import OPERATORS
 from mqsel.language.pattern import is_simple, wildcards
-from mqsel.language.selector import Selector, read_anew, read_selector
+from mqsel.language.selector import Selector, read_selector
 from mqsel.language.settle import settled
 from mqsel.logic.formulas import NEVER, All, Formula, Leaf, Relation, all_of, any_of, complement, leaf, leaves
 from mqsel.logic.formulas import Any as AnyOf
@@ -89,7 +89,7 @@ class Meaning:
     def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
         self.dialect, read = _lenient(dialect)
-        selector = read_anew(text, read)
+        selector = read_selector(text, read)
         self._product = selector if read is self.dialect else None  # otherwise read when a truth is asked for
         paired = _with_pairs(selector.node)
         node = with_tests(paired, _with_core)
@@ -121,7 +121,7 @@ class Meaning:
     def truth(self, message: Message) -> Truth | str:
         """Return the truth of a canonical message as the product itself has it."""
         if self._product is None:
-            self._product = read_anew(self.text, self.dialect)
+            self._product = read_selector(self.text, self.dialect)
         return truth_of(self._product, message)
 
 

@@ -21,7 +21,6 @@ from mqsel.formats.jsonl import in_json, json_text, plain
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk
 from mqsel.language.selector import Selector
-from mqsel.logic.solver.budget import Budget
 from mqsel.names import DEFAULTS, by_casefold, near_names
 from mqsel.notebook import badge, code, page, table
 from mqsel.values import AND, OR, Truth
@@ -48,7 +47,6 @@ class Part:
 
 NO_ANSWER = "there is no answer: what the product does with values of these types is undocumented"
 NEVER = "no message can be selected: no values make this selector TRUE"
-_OF_PECULIARITIES = 120_000  # steps to find the choices of the dialect that part its tests from those of JMS
 _NAMED = 5  # names of a message that a reason lists
 
 
@@ -222,7 +220,6 @@ class _Reasons:
         self.message = message
         self.outcomes = outcomes
         self.properties = properties
-        self.budget = Budget(_OF_PECULIARITIES)
         self.present = [name for name in names if properties.get(name, ("present",))[0] != "null"]
         self.others = [name for name in self.present if name not in properties]
 
@@ -246,15 +243,18 @@ class _Reasons:
         missing = [name for name in names if self.message[name] is None]
         if truth is Truth.UNKNOWN and missing and getattr(node, "negated", getattr(node, "operator", "") == "<>"):
             seen.append(missing_is_not_unequal(missing[0]))
-        peculiarity = self.peculiarity(node, truth)
+        peculiarity = self.peculiarity(node)
         return "; ".join([*seen, *filter(None, (peculiarity, "" if peculiarity else self.unquoted(node), _far(node)))])
 
-    def peculiarity(self, node: Node, truth: Truth) -> str:
-        """Return which choice of the dialect makes a test what it is not in JMS; such tests only some dialects have."""
+    def peculiarity(self, node: Node) -> str:
+        """Return the rule of the dialect by which a test is not what it is in JMS."""
         dialect = self.selector.dialect
         if core_of(dialect).is_plain:
             return ""
-        return peculiar(self.selector.text[slice(*node.span)], self.message, dialect, truth, self.budget)
+        text, names = self.selector.text[slice(*node.span)], self.selector.names_of(node)
+        message = {name: self.message[name] for name in names}
+        truth, is_mismatched = self.outcomes[id(node)]
+        return peculiar(node, text, message, dialect, truth, is_mismatched=is_mismatched)
 
     def of_unreached(self, node: Node) -> str:
         """Return which types differ in a test that was not evaluated; what else it would be is left open."""

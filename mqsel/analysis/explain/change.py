@@ -1,32 +1,29 @@
-"""The smallest change of a message that selects it: the fewest properties, each with the values it would need.
+"""The smallest change of one property that selects a message.
 
-From the leaves of the tree up, each condition gets a few ways to become TRUE or FALSE, as needed, the cheapest first:
-an OR has the ways of each operand, an AND combines one way of each. A test requires a set of values of a property
-(`mqsel.logic.normal`); the sets of two tests of one property are intersected. For a test with arithmetic the solver
-searches the remaining values (`mqsel.logic.solver`). The machine evaluates every change before it is reported. Knows
-the language and the machine, no matcher. Longer than 500 lines because a sentence is worded from what the search knows.
+From the leaves of the tree up, each condition gets a few ways to become TRUE or FALSE, as needed, by one property while
+the others stay: an OR has the ways of each operand, an AND joins one way of each. A test requires a set of values of a
+property (`mqsel.logic.normal`); the sets of two tests of one property are intersected. For a test of several properties
+and for arithmetic the solver searches the values of one property (`mqsel.logic.solver`). The machine evaluates every
+change before it is reported. Knows the language and the machine, no matcher.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import combinations, product, starmap
 from typing import Any, NamedTuple, cast
 
 from mqsel.analysis.readings import answer
 from mqsel.errors import quoted, visible
 from mqsel.language.nodes import (
     And,
-    Between,
     Comparison,
     Computed,
     Identifier,
     In,
-    IsNull,
-    Like,
     Literal,
     Node,
     Not,
@@ -46,14 +43,13 @@ from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.values import CLASS_NAMES, Float32, Truth
 
-_KEPT = 8  # ways of a condition that are kept
-_JOINED = 20_000  # ways that are joined for one selector: of the operands of a long one fewer are kept
-_PAIRED = 5  # properties that one test reads, of which two are changed together
-_OF_SEARCH = 8_000  # steps of one search, if a test computes or one property may do
+_KEPT = 8  # needs of a property in a condition that are kept
+_JOINED = 64  # needs that are joined
+_TRIED = 50  # needs that are tried
+_OF_SEARCH = 8_000  # steps of one search
 _OF_MESSAGE = 80_000  # steps for one message: a fifth of a second
 _SAMPLES = 16  # values, and intervals of numbers, of which the nearest is taken
 _LISTED = 3  # texts that a sentence lists
-_CONDITIONS = (Comparison, Between, In, Like, IsNull, And, Or, Not)
 _LANES = {bool: "booleans", int: "integers", float: "floats64", str: "strings", bytes: "bytes"}
 _NUMBERS = ("integers", "floats64", "floats32")
 
@@ -62,8 +58,8 @@ class Change(NamedTuple):
     """What would select a message.
 
     Attributes:
-        values: for each property that changes, a value that was tried; None: that it is missing.
-        text: what they would have to be, as in "weight were > 2500 (is 2036)".
+        values: the property that changes, with a value that was tried; None: that it is missing.
+        text: what it would have to be, as in "weight were > 2500 (is 2036)".
     """
 
     values: Mapping[str, Any]
@@ -75,7 +71,7 @@ class _Need(NamedTuple):
 
     Attributes:
         formula: an AND of leaves that have it for their subject.
-        tests: what computes, each with what it is to be.
+        tests: the tests that the solver has to solve, each with the truth that it needs.
     """
 
     formula: Formula
@@ -86,41 +82,56 @@ class _Need(NamedTuple):
         parts = self.formula.parts if isinstance(self.formula, All) else (self.formula,)
         return [cast("Leaf", one).values for one in parts]
 
-    def takes(self, value: object) -> bool:
-        return all(has_value(one, value) for one in self.sets)
+    @property
+    def is_plain(self) -> bool:
+        """Whether its sets say all of it."""
+        return not self.tests and self.formula is not ALWAYS
 
 
-_Way = dict[str, _Need]
+_ANYTHING = _Need(ALWAYS)
+
+
+class _Ways(NamedTuple):
+    """How one property makes a condition what it has to be.
+
+    Attributes:
+        is_met: the condition is so already: a property that has no needs here may have any value.
+        needs: for each property the needs any of which is enough.
+    """
+
+    is_met: bool
+    needs: dict[str, list[_Need]]
 
 
 def never_selects(selector: Selector) -> bool:
-    """Report whether it is proved of a selector that it is TRUE of no message; the search for one is a short one."""
+    """Report whether a short search proves of a selector that it is TRUE of no message."""
     return find((true_of(selector),), Machine(lower(selector)).matches, Budget(_OF_SEARCH)).is_none
 
 
 def smallest_change(selector: Selector, message: Mapping[str, Any], truths: Mapping[int, Truth]) -> Change | None:
-    """Find the smallest change that selects a message which is not selected.
+    """Find the smallest change of one property that selects a message which is not selected.
 
     Args:
-        selector: itself.
+        selector: the selector.
         message: the value of each property that is read, None where it is missing.
-        truths: of every test, by the identity of its node: what it is for the message.
+        truths: the truth of each condition for the message, by the identity of its node.
 
-    Returns: None where none was found by the work that is allowed: there may be one.
+    Returns: None if no change was found by the work that is allowed: there may be one.
     """
     search = _Search(selector, message, truths)
-    tried = ((way, search.values(way)) for way in search.ways())
-    found = next(((way, values) for way, values in tried if values), None)
-    if found is None or len(found[1]) > 1:
-        # A way sees no ERR beside it: one property may do.
-        singles = (search.solved({name: _Need(ALWAYS)}) for name in search.alone())
-        single = next(filter(None, singles), None)
-        found = found if single is None else ({}, single)
-    if found is None:
-        found = {}, search.solved(dict.fromkeys(message, _Need(ALWAYS)))
-    way, values = found
-    said = [search.sentence(name, way.get(name, _Need(ALWAYS)), values) for name in values]
-    return Change(values, listed(said, "and")) if values else None
+    needs = search.ways().needs
+    order = sorted(((search.size(name, need), name, need) for name in needs for need in needs[name]), key=_size)
+    # A need does not see ERR in another part: the solver looks at the complete selector, for any property.
+    names = message if Truth.ERR in truths.values() else needs
+    for _, name, need in [*order[:_TRIED], *((0, name, _ANYTHING) for name in names)]:
+        values = search.values(name, need)
+        if values:
+            return Change(values, search.sentence(name, need, values[name]))
+    return None
+
+
+def _size(way: tuple[int, str, _Need]) -> int:
+    return way[0]
 
 
 class _Search:
@@ -133,105 +144,74 @@ class _Search:
         self.machine = Machine(lower(selector))
         self.budget = Budget(_OF_MESSAGE)
         self.subjects = {name: Identifier(name) for name in message}
-        self.kept = max(1, min(_KEPT, math.isqrt(_JOINED // len(walk(selector.node, (And, Or, Not))))))
-        self.costs: dict[tuple[str, int], tuple[_Need, int | None]] = {}  # with the needs, which keep their ids
-        self.order: list[tuple[Node, Truth]] = []  # what the parts are to be, each before its operands
-        stack: list[tuple[Node, Truth]] = [(selector.node, Truth.TRUE)]
+
+    def ways(self) -> _Ways:
+        """Find how one property makes the selector TRUE."""
+        order: list[tuple[Node, Truth]] = []  # what the parts have to be, each before its operands
+        stack: list[tuple[Node, Truth]] = [(self.selector.node, Truth.TRUE)]
         while stack:
             node, wanted = stack.pop()
-            self.order.append((node, wanted))
+            order.append((node, wanted))
             if isinstance(node, Not):
                 stack.append((node.operand, Truth.FALSE if wanted else Truth.TRUE))
             elif isinstance(node, (And, Or)):
                 stack += [(one, wanted) for one in node.operands]
-
-    def ways(self) -> list[_Way]:
-        """List ways to make the selector TRUE, the cheapest first."""
-        made: dict[int, list[_Way]] = {}
-        for node, wanted in reversed(self.order):
+        ways: dict[int, _Ways] = {}
+        for node, wanted in reversed(order):
+            is_met = self.truths[id(node)] is wanted
             if isinstance(node, (And, Or, Not)):
-                below = [made[id(one)] for one in children(node)]
-                made[id(node)] = (self.all_of if isinstance(node, And) is bool(wanted) else self.any_of)(below)
+                below = [ways.pop(id(one)) for one in children(node)]
+                join = _all_of if isinstance(node, And) is bool(wanted) else _any_of
+                needs = {name: self.cheapest(name, found) for name, found in join(below, is_met=is_met)}
             else:
-                made[id(node)] = self.cheapest(self.of_test(node, wanted))
-        return made[id(self.selector.node)]
+                needs = self.of_test(node, wanted)
+            ways[id(node)] = _Ways(is_met, needs)
+        return ways[id(self.selector.node)]
 
-    def any_of(self, below: Iterable[list[_Way]]) -> list[_Way]:
-        return self.cheapest(way for ways in below for way in ways)
-
-    def all_of(self, below: Iterable[list[_Way]]) -> list[_Way]:
-        """Join ways of all operands, of neighbours first: one after the other, a way would be copied for each."""
-        made = [*below] or [[{}]]
-        while len(made) > 1:
-            pairs, odd = zip(made[::2], made[1::2], strict=False), made[len(made) & ~1 :]
-            joined = [starmap(_joined, product(*pair)) for pair in pairs]
-            made = [self.cheapest(way for way in ways if way is not None) for ways in joined] + odd
-        return made[0]
-
-    def of_test(self, node: Node, wanted: Truth) -> Iterator[_Way]:
-        """Return ways to make one test TRUE or FALSE."""
+    def of_test(self, node: Node, wanted: Truth) -> dict[str, list[_Need]]:
+        """Return for each property of a test the needs that make the test TRUE or FALSE."""
         part = self.selector.part(node)
-        form = normal(part)
-        formula = form.true if wanted else form.false
-        # A formula asks nothing but what single properties are.
-        is_plain = all(isinstance(one, Leaf) and isinstance(one.subject, Identifier) for one in leaves(formula))
-        if is_plain and not any(isinstance(one, _CONDITIONS) for one in children(node)):
-            yield from fold(formula, self.of_leaf, self.all_of, self.any_of)
-        elif self.truths[id(node)] is wanted:
-            yield {}
-        else:
-            need = _Need(ALWAYS, ((node, wanted),))
-            names = [*dict.fromkeys(part.names.values())]
-            yield from ({name: need} for name in names)
-            yield from (dict.fromkeys(pair, need) for pair in combinations(names[:_PAIRED], 2))
+        names = [*dict.fromkeys(part.names.values())]
+        if len(names) == 1:
+            form = normal(part)
+            formula = form.true if wanted else form.false
+            if all(isinstance(one, Leaf) and isinstance(one.subject, Identifier) for one in leaves(formula)):
+                (name,) = names
+                return {name: self.cheapest(name, fold(formula, self.of_leaf, _every, _some))}
+        return {name: [_Need(ALWAYS, ((node, wanted),))] for name in names}
 
-    def of_leaf(self, leaf: Leaf | Relation) -> list[_Way]:
-        """Return the way to make a leaf true, which asks something of one property."""
+    def of_leaf(self, leaf: Leaf | Relation) -> list[_Need]:
+        """Return the need of a leaf."""
         name = cast("Identifier", leaf[0]).name
-        return [{name: _Need(Leaf(self.subjects[name], cast("Leaf", leaf).values))}]
+        return [_Need(Leaf(self.subjects[name], cast("Leaf", leaf).values))]
 
-    # ---- what is cheapest --------------------------------------------------------------------------------------------
-
-    def cheapest(self, ways: Iterable[_Way]) -> list[_Way]:
-        return sorted(ways, key=self.price)[: self.kept]
-
-    def price(self, way: _Way) -> tuple[int, int]:
-        """Count the properties that change, and how much: to another type is more than to another value."""
-        costs = [self.cost(name, need) for name, need in way.items()]
-        sizes = [size for size in costs if size is not None]
-        return len(sizes), sum(sizes)
-
-    def cost(self, name: str, need: _Need) -> int | None:
-        """Return how much a need changes of a property; None for nothing. Of long selectors many ways share needs."""
-        key = name, id(need)
-        if key not in self.costs:
-            self.costs[key] = need, self.size(name, need) if self.changed({name: need}) else None
-        return self.costs[key][1]
-
-    def changed(self, way: _Way) -> _Way:
-        return {name: need for name, need in way.items() if need.tests or not need.takes(self.message[name])}
+    def cheapest(self, name: str, needs: Iterable[_Need]) -> list[_Need]:
+        return sorted(needs, key=lambda need: self.size(name, need))[:_KEPT]
 
     def size(self, name: str, need: _Need) -> int:
+        """Return how much a need changes of a property: another type is more than another value."""
         current, sets = self.message[name], need.sets
+        if not need.tests and all(has_value(one, current) for one in sets):
+            return 0
         if sets and any(one._replace(null=False) == NOTHING for one in sets):
-            return 3
+            return 4
         if current is None:
-            return 1
-        return 0 if all(getattr(one, _lane(current)) != getattr(NOTHING, _lane(current)) for one in sets) else 2
+            return 2
+        return 1 if all(getattr(one, _lane(current)) != getattr(NOTHING, _lane(current)) for one in sets) else 3
 
     # ---- values ------------------------------------------------------------------------------------------------------
 
     def works(self, values: Mapping[str, Any]) -> bool:
         return answer(self.machine, {**self.message, **values}) == Truth.TRUE
 
-    def values(self, way: _Way) -> dict[str, Any]:
-        """Return values for the properties that a way changes, which select the message; none if none were found."""
-        changed = self.changed(way)
-        if any(need.tests for need in changed.values()):
-            return self.solved(changed)
-        found = {name: self.samples(name, need) for name, need in changed.items()}
-        values = {name: some[0] for name, some in found.items() if some}
-        return values if len(values) == len(found) and self.works(values) else {}
+    def fits(self, name: str, value: object) -> bool:
+        return self.works({name: value})
+
+    def values(self, name: str, need: _Need) -> dict[str, Any]:
+        """Return a value of a property that satisfies a need and selects the message; nothing if none was found."""
+        if not need.is_plain:
+            return self.solved(name, need)
+        return next(({name: one} for one in self.samples(name, need)[:1] if self.fits(name, one)), {})
 
     def samples(self, name: str, need: _Need) -> list[Any]:
         """List values that a property may have: first those of the type that it has, and near to what it is."""
@@ -247,76 +227,52 @@ class _Search:
             return sorted(found, key=lambda value: not isinstance(value, str)) if is_text else found
         return []
 
-    def alone(self) -> Iterable[str]:
-        """List the properties of which one alone may do: all others leave something as it should not be."""
-        made: dict[int, frozenset[str]] = {}
-        every = frozenset(self.message)
-        for node, wanted in reversed(self.order):
-            below = [made[id(one)] for one in children(node)] if isinstance(node, (And, Or, Not)) else []
-            if self.truths[id(node)] is wanted:
-                made[id(node)] = every
-            elif not below:
-                made[id(node)] = every.intersection(self.selector.names_of(node))
-            elif isinstance(node, And) is bool(wanted):
-                made[id(node)] = frozenset.intersection(*below)
-            else:
-                made[id(node)] = frozenset.union(*below)
-        return [name for name in self.message if name in made[id(self.selector.node)]]
-
-    def solved(self, changed: _Way) -> dict[str, Any]:
-        """Return values of some properties that select the message as it is else; none if none were found."""
+    def solved(self, name: str, need: _Need) -> dict[str, Any]:
+        """Return a value of a property with which the message is selected; nothing if none was found."""
         if self.budget.left <= 0:
             return {}
 
         def check(message: Message) -> bool:
-            return self.works({name: message.get(name) for name in changed})
+            return self.fits(name, message.get(name))
 
-        wanted: list[Formula] = [true_of(self.selector)]
-        wanted += [need.formula for need in changed.values() if need.formula is not ALWAYS]
-        wanted += [Leaf(self.subjects[name], only(self.message[name])) for name in self.message if name not in changed]
-        # First with the types that there are, then without numbers: of these there are many to look at.
-        types = [[Leaf(self.subjects[name], self.type_of(name, need)) for name, need in changed.items()]]
-        types += [[Leaf(self.subjects[name], _NO_NUMBER) for name in changed], []]
+        constants = [one.value for test, _ in need.tests for one in _walked(test) if isinstance(one, Literal)]
+        hit = next((one for one in constants if _is_alike(one, self.message[name]) and self.fits(name, one)), None)
+        if hit is not None:  # the solver takes ten times as long
+            return {name: self.nearest(name, hit)}
+        subject = self.subjects[name]
+        wanted: list[Formula] = [true_of(self.selector), need.formula]
+        wanted += [Leaf(self.subjects[other], only(self.message[other])) for other in self.message if other != name]
         like = {name: value for name, value in self.message.items() if value is not None}
-        for more in types:
+        # First with the type that there is, then without numbers: of these there are many to look at.
+        for more in ([Leaf(subject, self.type_of(name, need))], [Leaf(subject, _NO_NUMBER)], []):
             found = find([*wanted, *more], check, self.budget.share(_OF_SEARCH), like=[like]).message
             if found is not None:
-                return self.nearer(changed, {name: found.get(name) for name in changed})
+                return {name: self.nearest(name, found.get(name))}
         return {}
+
+    def nearest(self, name: str, value: Any) -> Any:
+        """Return a value that selects, nearer to the current one than *value* if they are numbers."""
+        return _nearest_number(self.message[name], value, partial(self.fits, name)) if _is_number(value) else value
 
     def type_of(self, name: str, need: _Need) -> Values:
         """Return what is of the type that a property has; of a text, if it is missing and should be no text of some."""
         is_text = self.message[name] is None and bool(_unwanted(need))
         return _of_type("" if is_text else self.message[name])
 
-    def nearer(self, changed: _Way, values: dict[str, Any]) -> dict[str, Any]:
-        """Leave out what need not change, and bring the rest near to what there is."""
-        for name, value in [*values.items()]:
-            rest = {other: one for other, one in values.items() if other != name}
-            need = changed[name]
-            plain = [] if need.tests or need.formula is ALWAYS else self.samples(name, need)[:1]
-            if self.works(rest):
-                values = rest
-            elif plain and self.fits(rest, name, plain[0]):
-                values[name] = plain[0]
-            elif _is_number(value):
-                values[name] = _nearest_number(self.message[name], value, partial(self.fits, rest, name))
-        return values
-
-    def sentence(self, name: str, need: _Need, values: dict[str, Any]) -> str:
+    def sentence(self, name: str, need: _Need, value: Any) -> str:
         """Say what a property would have to be: as a set of values if all that are looked at select, else the value."""
-        value, current = values[name], self.message[name]
+        current = self.message[name]
         if isinstance(value, str) and (points := _unwanted(need)):
             need = _Need(Leaf(self.subjects[name], NOTHING._replace(strings=Texts(points, frozenset(), True))))
-        is_tried = len(values) <= _TRIED
-        if is_tried and not need.tests and need.formula is not ALWAYS:
+        if need.is_plain:
             phrase, examples = _phrase(need.sets, value, current)
-            is_true = all(self.fits(values, name, one) for one in examples if need.takes(one) or type(one) is not str)
-            if is_true and phrase != in_words(current):
+            sets = need.sets
+            claims = [one for one in examples if type(one) is not str or all(has_value(each, one) for each in sets)]
+            if all(self.fits(name, one) for one in claims) and phrase != in_words(current):
                 return f"{name} were {phrase} (is {in_words(current, beside=value)})"
-        if is_tried and _is_number(value):
+        if _is_number(value):
             simpler = [int(value)] if isinstance(value, int) or value.is_integer() else []
-            value = next((one for one in [*simpler, float(value)] if self.fits(values, name, one)), value)
+            value = next((one for one in [*simpler, float(value)] if self.fits(name, one)), value)
         if _is_number(value) and _is_number(current):
             is_kind = isinstance(value, int) is not isinstance(current, int)
             if is_kind or _number(value) == _number(current):
@@ -328,23 +284,43 @@ class _Search:
             phrase = _typed(value)
         return f"{name} were {phrase} (is {in_words(current, beside=value)})"
 
-    def fits(self, rest: dict[str, Any], name: str, value: object) -> bool:
-        return self.works({**rest, name: value})
+
+# ---- ways of several conditions --------------------------------------------------------------------------------------
 
 
-def _joined(one: _Way, other: _Way) -> _Way | None:
-    """Join two ways, unless they ask of a property what it cannot be."""
-    way = dict(one)
-    for name, need in other.items():
-        held = way.get(name)
-        if held is not None:
-            formula = all_of([held.formula, need.formula])
-            if formula is NEVER:
-                return None
-            way[name] = _Need(formula, held.tests + need.tests)
-        else:
-            way[name] = need
-    return way
+def _every(below: Iterable[Iterable[_Need]]) -> list[_Need]:
+    """Join needs of one property, one of each list."""
+    joined = [_ANYTHING]
+    for needs in map(tuple, below):
+        pairs = [(one.tests + need.tests, all_of([one.formula, need.formula])) for one in joined for need in needs]
+        joined = [_Need(formula, tests) for tests, formula in pairs if formula is not NEVER][:_JOINED]
+    return joined
+
+
+def _some(below: Iterable[Iterable[_Need]]) -> list[_Need]:
+    return [need for needs in below for need in needs]
+
+
+def _all_of(below: list[_Ways], *, is_met: bool) -> Iterator[tuple[str, list[_Need]]]:
+    """Find for each property the needs that make all conditions what they have to be."""
+    unmet = [] if is_met else [one.needs for one in below if not one.is_met]
+    needs = _by_name(below)
+    return ((name, _every(needs[name])) for name in (unmet[0] if unmet else needs) if all(name in one for one in unmet))
+
+
+def _any_of(below: list[_Ways], *, is_met: bool) -> Iterator[tuple[str, list[_Need]]]:
+    """Find for each property the needs that make one of the conditions what it has to be."""
+    met = sum(one.is_met for one in below) if is_met else 0
+    counts = Counter(name for one in below if one.is_met for name in one.needs)
+    return ((name, _some(needs)) for name, needs in _by_name(below).items() if not met or counts[name] == met)
+
+
+def _by_name(below: list[_Ways]) -> dict[str, list[list[_Need]]]:
+    needs: dict[str, list[list[_Need]]] = {}
+    for one in below:
+        for name, found in one.needs.items():
+            needs.setdefault(name, []).append(found)
+    return needs
 
 
 def _unwanted(need: _Need) -> frozenset[str]:
@@ -355,6 +331,15 @@ def _unwanted(need: _Need) -> frozenset[str]:
         case ((Computed(expression=In(True, Identifier(), choices)), Truth.TRUE),):
             return frozenset(choices)
     return frozenset()
+
+
+def _walked(test: Node) -> list[Node]:
+    return walk(test.expression if isinstance(test, Computed) else test)
+
+
+def _is_alike(value: object, current: object) -> bool:
+    """Report whether a value has the type of the current one, two numbers being alike."""
+    return current is None or _lane(value) == _lane(current) or (_is_number(value) and _is_number(current))
 
 
 def _is_number(value: object) -> bool:
@@ -378,8 +363,6 @@ def _nearest_number(current: Any, hit: Any, fits: Callable[[object], bool]) -> A
     return hit
 
 
-# If a change has more properties, it names the value of each: to try a phrase evaluates the whole selector.
-_TRIED = 100
 _FINITE_FLOATS = Floats(((-float(Float32(1e30)), float(Float32(1e30))),), nan=False)
 _FINITE = PROPERTY._replace(floats32=_FINITE_FLOATS, floats64=_FINITE_FLOATS)
 _NO_NUMBER = outside(NUMBERS, PROPERTY)
