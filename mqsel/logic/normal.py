@@ -667,6 +667,8 @@ class Writer:
         # and NaN nothing.
         made: list[Node] = []
         said: list[object] = []
+        whole: Node
+        word: object
         for node in walk(root):
             kind = type(node)
             if kind is Identifier or kind is Literal:
@@ -680,7 +682,6 @@ class Writer:
                 value = apply(node, [literal_value(one) for one in below])  # type: ignore[arg-type]
                 if isinstance(value, Truth):
                     return None
-                word: object
                 whole, word = Literal("exact" if isinstance(value, int) else "approximate", value), (repr(value),)
             else:
                 assert isinstance(node, (Arithmetic, Sign))
