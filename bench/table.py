@@ -265,10 +265,10 @@ def column_rows(table: Table, ours: Figures, threads: dict[str, float]) -> None:
 # ---- the plot ----------------------------------------------------------------------------------------------------
 
 SERIES = {
-    "lambda": ("lambda", "#b5651d"),
-    "activemq": ("ActiveMQ", "#7a4fa3"),
+    "lambda": ("Python lambda", "#b5651d"),
+    "activemq": ("ActiveMQ's engine", "#7a4fa3"),
     "mqsel": ("mqsel", "#0b5fa5"),
-    "floor": ("floor", "#6b7280"),
+    "floor": ("hand-written baseline", "#6b7280"),
 }
 COLUMN_SERIES = {
     "duckdb plain": ("DuckDB", "#b5651d"),
@@ -279,40 +279,37 @@ COLUMN_SERIES = {
 
 
 def plot(path: Path, panels: dict[str, Figures], series: dict[str, tuple[str, str]], what: str, caption: str) -> str:
-    """Draw a panel of lines for each title; *series* gives the label and the colour of each contender."""
+    """Draw a panel for each title, with a row for each selector; *series* gives the label and color of each program."""
     try:
         from matplotlib import pyplot as plt
     except ImportError:
         return "no plot: matplotlib is not installed"
     plt.rcParams.update({"svg.hashsalt": "mqsel", "svg.fonttype": "none", "font.size": 10})
     size = (11 if len(panels) > 1 else 7.5, 4.6)
-    figure, axes = plt.subplots(1, len(panels), figsize=size, sharey=True, layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        1, len(panels), figsize=size, sharex=True, sharey=True, layout="constrained", squeeze=False
+    )
+    titles = [workloads.TITLES[workload].replace(" ", ": ", 1) for workload in W]
     for panel, (title, figures) in zip(axes[0], panels.items(), strict=True):
-        ends = []
-        for name, (label, colour) in series.items():
+        for name, (label, color) in series.items():
             values = [figures.get(name, {}).get(workload) for workload in W]
-            if all(values):
-                wide = label == "mqsel"
-                panel.plot(W, values, "o-", color=colour, lw=2.4 if wide else 1.2, ms=6 if wide else 4)
-                ends.append((values[-1], f"{label} {values[-1]:,.0f}", colour))
-                for place, value in enumerate(values[:-1] if wide else ()):
-                    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
-                    style = {"textcoords": "offset points", "fontsize": 8.5, "color": colour, "bbox": box}
-                    panel.annotate(f"{value:.{'0f' if value >= 10 else '1f'}}", (place, value), (4, -13), **style)
-        label_at = 0.0
-        for value, name, colour in sorted(ends):
-            label_at = max(value, label_at * 1.3)
-            panel.annotate(name, (6, label_at), (9, 0), textcoords="offset points", va="center", color=colour)
-        panel.set(yscale="log", title=title, xlim=(-0.4, 7.6))
-        panel.update_datalim([(6, label_at)])
-        panel.autoscale_view(scalex=False)
-        panel.grid(axis="y", which="major", color="#dddddd")
+            if not all(values):
+                continue
+            is_ours = label == "mqsel"
+            marks = {"color": color, "ms": 9 if is_ours else 6, "zorder": 3 if is_ours else 2}
+            panel.plot(values, range(len(W)), "o", label=label, **marks)
+            for row, value in enumerate(values if is_ours else ()):
+                style = {"textcoords": "offset points", "fontsize": 8.5, "color": color, "ha": "center"}
+                panel.annotate(f"{value:.{'0f' if value >= 10 else '1f'}}", (value, row), (0, 8), **style)
+        panel.set(xscale="log", title=title, yticks=range(len(W)), yticklabels=titles, ylim=(len(W) - 0.5, -0.7))
+        panel.set_xlabel(f"nanoseconds per {what} (log scale; further left is faster)")
+        panel.grid(axis="both", which="major", color="#dddddd")
         panel.spines[["top", "right"]].set_visible(False)
-        panel.yaxis.set_major_formatter("{x:g}")
-    axes[0][0].set_ylabel(f"ns per {what} (log scale; lower is faster)")
+        panel.xaxis.set_major_formatter("{x:g}")
+    axes[0][0].legend(loc="upper right", fontsize=9, frameon=True, framealpha=0.9, edgecolor="none")
     figure.supxlabel(caption, fontsize=8, color="#555555")
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=110)
-    return f"the plot stands in {path}"
+    return f"the plot is in {path}"
 
 
 def _floor(texts: dict[str, str], table: Table) -> ModuleType | None:

@@ -12,17 +12,8 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from mqsel.errors import (
-    MQRC,
-    ArgumentError,
-    DecodeError,
-    ProgramError,
-    PropertyTypeError,
-    SelectorError,
-    as_flag,
-    check_word,
-    iterated,
-)
+from mqsel.arguments import check_word, iterated
+from mqsel.errors import MQRC, ArgumentError, DecodeError, ProgramError, PropertyTypeError, SelectorError
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.parameters import with_parameters
@@ -495,7 +486,7 @@ def compile(  # noqa: A001 (like re.compile)
         chosen = as_dialect(dialect)
         if parameters is not None:
             written = with_parameters(written, parameters, chosen)
-        return _compile(written, chosen, layout, as_flag("optimize", optimize))
+        return _compile(written, chosen, layout, bool(optimize))
     except SelectorError as error:
         if for_subscription and error.reason is MQRC.MQRC_SELECTOR_SYNTAX_ERROR:
             error.reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE

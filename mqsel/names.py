@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from mqsel.errors import PropertyTypeError, quoted
+from mqsel.carets import quoted
+from mqsel.errors import PropertyTypeError
 
 MAX_LENGTH = 4095  # MQ_MAX_PROPERTY_NAME_LENGTH
 

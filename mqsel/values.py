@@ -12,7 +12,8 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqsel.errors import ArgumentError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError
 
 if TYPE_CHECKING:
     from typing_extensions import Self

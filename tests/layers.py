@@ -16,9 +16,9 @@ PACKAGE = Path(SPEC.origin).parent  # of the checkout or of a wheel; to find it 
 
 # Top to bottom: a module imports only from rows above its own, and within a folder from what stands before it there.
 ROWS = [
-    ("_interpreter · _interrupt · errors", "subinterpreters refused; Ctrl-C; errors"),
-    ("_rows", "rows of named fields, made in C"),
-    ("names · notebook", "property names; HTML that a notebook shows"),
+    ("_interpreter · _interrupt · carets", "subinterpreters refused; Ctrl-C; pieces of selectors as errors show them"),
+    ("_rows · errors", "rows of named fields, made in C; errors"),
+    ("names · notebook · arguments", "property names; HTML that a notebook shows; checks of arguments"),
     ("values", "truth values and property types"),
     ("language", "text to a checked selector"),
     ("logic", "the meaning of a selector: formulas over sets of values, and their solver"),

@@ -20,6 +20,8 @@ import mqsel
 from mqsel import cli, errors, formats
 from mqsel.analysis import lint
 from mqsel.analysis.compare.audit import audit
+from mqsel.carets import cells, cut, padded
+from mqsel.columns.wordings import with_extra
 from mqsel.formats import mq
 from mqsel.language.dialect import IBM_MQ, JMS, PRESETS
 from mqsel.language.wordings import unexpected_token
@@ -113,15 +115,15 @@ def test_caret_on_a_terminal(text: str, width: int) -> None:
         mqsel.compile(text)
     _, line, carets, *_ = caught.value.text(width).splitlines()
 
-    assert max(errors.cells(line), len(carets)) <= width
-    assert errors.cells(line[: line.index("==") + 1]) == carets.index("^")
+    assert max(cells(line), len(carets)) <= width
+    assert cells(line[: line.index("==") + 1]) == carets.index("^")
 
 
 def test_cells() -> None:
     """CJK and emoji take two cells, marks that combine none; texts are filled up and cut by cells."""
-    assert [errors.cells(text) for text in ("ab", "名前", "🚗", "e\u0301", "\u2764\ufe0f")] == [2, 4, 2, 1, 1]
-    assert errors.padded("名", 4) + "|" == "名  |"
-    assert [errors.cut("名前名前", width) for width in (8, 7, 6)] == ["名前名前", "名前名…", "名前…"]
+    assert [cells(text) for text in ("ab", "名前", "🚗", "e\u0301", "\u2764\ufe0f")] == [2, 4, 2, 1, 1]
+    assert padded("名", 4) + "|" == "名  |"
+    assert [cut("名前名前", width) for width in (8, 7, 6)] == ["名前名前", "名前名…", "名前…"]
 
 
 def test_end_of_text() -> None:
@@ -296,7 +298,7 @@ def test_an_extra_comes_from_where_mqsel_did(origin: str | None, command: str, m
     """The command that a hint has names the place that this mqsel was installed from, as pip noted it."""
     installed = types.SimpleNamespace(read_text=lambda _: origin)
     monkeypatch.setattr(importlib.metadata.Distribution, "from_name", lambda _: installed)
-    assert errors.with_extra("cli") == command
+    assert with_extra("cli") == command
 
 
 def test_no_hint_names_an_index() -> None:
@@ -425,21 +427,12 @@ NO_WORD: dict[str, Callable[[], object]] = {
     "name_value_ccsid": lambda: mq.encode({}, {}, name_value_ccsid=UNLIKE),
     "naming of breaches": lambda: mqsel.Contract().breaches({}, UNLIKE),
     "within": lambda: mqsel.SelectorSet().match({}, within=UNLIKE),
-    "optimize": lambda: mqsel.compile("a = 1", optimize=UNLIKE),
-    "keep_text": lambda: mqsel.SelectorSet(keep_text=UNLIKE),
-    "once": lambda: audit([], once=UNLIKE),
-    "values": lambda: mqsel.Contract.of([], values=UNLIKE),
-    "others": lambda: mqsel.Contract(others=UNLIKE),
-    "strip of properties": lambda: formats.properties(b"", strip=UNLIKE),
-    "strip of a decoder": lambda: SOME.decoder("mq", strip=UNLIKE),
-    "durable": lambda: Topic().subscribe("s", durable=UNLIKE),
-    "refuse": lambda: Queue(complexity=Complexity(0, refuse=UNLIKE)).count("a = 1"),
 }
 
 
 @pytest.mark.parametrize("what", NO_WORD)
 def test_what_cannot_be_compared_with_words(what: str) -> None:
-    """An array for a word, a flag, a number or a key, and a value that contains itself, are errors of ours."""
+    """An array for a word, a number or a key, and a value that contains itself, are errors of ours."""
     with pytest.raises(errors.ArgumentError):
         NO_WORD[what]()
 

@@ -15,10 +15,7 @@ import pytest
 from conftest import shown
 
 import mqsel
-from mqsel.errors import (
-    ArgumentError,
-    PropertyTypeError,
-)
+from mqsel.errors import ArgumentError, PropertyTypeError
 
 
 class Source:

@@ -342,7 +342,7 @@ def test_match_starts_with_little(tmp_path: Path) -> None:
 
     assert line == '{"a": 1}'
     assert modules & set(late.split()) == set()
-    assert len([name for name in modules if name.partition(".")[0] == "mqsel"]) < 75
+    assert len([name for name in modules if name.partition(".")[0] == "mqsel"]) < 78
 
 
 def test_types_of_fields_are_no_texts(tmp_path: Path) -> None:

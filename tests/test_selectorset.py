@@ -19,11 +19,7 @@ from volumes import volume
 
 import mqsel
 from mqsel import IBM_JAVA_CLIENT, IBM_JMS, IBM_MQ, JMS, Dialect, Matcher, Record, SelectorSet
-from mqsel.errors import (
-    ArgumentError,
-    PropertyTypeError,
-    UndocumentedError,
-)
+from mqsel.errors import ArgumentError, PropertyTypeError, UndocumentedError
 from mqsel.formats import mq
 from mqsel.values import Float32, Int8
 

@@ -21,11 +21,7 @@ from conftest import shown
 from matching import DIALECTS, JMS, SCHEMAS, SELECTORS, W2
 
 import mqsel
-from mqsel.errors import (
-    ArgumentError,
-    ProgramError,
-    PropertyTypeError,
-)
+from mqsel.errors import ArgumentError, ProgramError, PropertyTypeError
 from mqsel.language.dialect import CHOICES
 from mqsel.machine.program import FORMAT_VERSION, VERSION
 from mqsel.values import Float32, Int8, Int32, Truth

@@ -24,6 +24,7 @@ from pymdownx.slugs import slugify
 
 from mqsel import errors
 from mqsel.analysis.lint import RULES
+from mqsel.carets import caret
 from mqsel.cli import _parser
 from mqsel.cli.arguments import filled
 from mqsel.cli.help import topics
@@ -43,6 +44,8 @@ TAKEN = (
     ".github/*.png",
     ".github/*.svg",
 )
+# Pages that a search shows before others: a part of the path, and the factor.
+BOOSTS = {"what-is-a-selector": 16, "pages/brokers/": 1, "pages/reference/": 1, "site/pages/": 4, "CONTRIBUTING": 4}
 # A row of README's table of dialects: the products, their dialects, how each was checked.
 _BROKERS = re.compile(r"^\| (.*) \| (`[A-Z_]+`.*) \| (.*) \|$", re.MULTILINE)
 _SECTION = re.compile(r"^( *)(Returns|Yields|Raises): (?=\S)", re.MULTILINE)
@@ -82,7 +85,8 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Show tabs and empty lines of outputs as a terminal does, and link each dialect of a table to its page."""
+    """Show tabs and empty lines as a terminal does, link dialects to their pages, and let a search find guides."""
+    page.meta["search"] = {"boost": next((boost for path, boost in BOOSTS.items() if path in page.file.src_uri), 1)}
     markdown = re.sub(r"^<BLANKLINE>$", "", markdown.expandtabs(), flags=re.MULTILINE)
     folder = {"README.md": ".github/site/pages/", ".github/site/pages/brokers.md": ""}.get(page.file.src_uri)
     if folder is None:
@@ -235,6 +239,6 @@ def _raised() -> dict[errors.MQRC, str]:
             code = errors.MQRC[reason] if isinstance(reason, str) else errors.MQRC(reason)
             if code not in texts:
                 place = f"{error['structure']} at byte {error['offset']}; " if "structure" in error else ""
-                selector = errors.caret(vector["selector"], tuple(error["span"])) if "span" in error else []
+                selector = caret(vector["selector"], tuple(error["span"])) if "span" in error else []
                 texts[code] = "\n".join([f"{error['message']} [{place}{code}]", *selector])
     return texts

@@ -17,9 +17,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mqsel import _interrupt
+from mqsel.carets import shortened, shortened_line
 from mqsel.cli.arguments import Help
 from mqsel.cli.output import StdoutFile, choose_color, complain, print_text, say
-from mqsel.errors import MqselError, shortened, shortened_line
+from mqsel.errors import MqselError
 from mqsel.machine.program import BUILD
 from mqsel.names import did_you_mean
 

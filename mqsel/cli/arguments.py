@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from mqsel.carets import nameable, quoted, shortened
 from mqsel.cli.output import complain
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError, nameable, quoted, shortened
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError
 from mqsel.files.configuration import configured
 from mqsel.files.framings import FRAMINGS
 from mqsel.files.opening import MAX_SIZE, is_queue, unfolded

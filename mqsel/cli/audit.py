@@ -10,11 +10,12 @@ from mqsel.analysis.compare.audit import Audit, audit
 from mqsel.analysis.compare.gaps import Gap
 from mqsel.analysis.compare.writing import EVERY
 from mqsel.analysis.explain import in_words
+from mqsel.arguments import check_total
+from mqsel.carets import in_one_line
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.output import complain, print_json, print_text, say
 from mqsel.cli.report import first_of
 from mqsel.cli.selectors import NONE_FOUND, Given, add_inventory, add_paths, complain_of, keyed
-from mqsel.errors import check_total, in_one_line
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import IBM_MQ
 

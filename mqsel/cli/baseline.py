@@ -11,8 +11,9 @@ import os
 from collections import Counter
 from pathlib import Path
 
+from mqsel.carets import in_one_line, shortened
 from mqsel.cli.output import write_file
-from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
+from mqsel.errors import MqselError, SelectorError
 from mqsel.files.configuration import has_folder, relative_to
 from mqsel.formats.jsonl import json_text
 from mqsel.language.dialect import Dialect

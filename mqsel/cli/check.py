@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from mqsel.analysis.lint import lint
+from mqsel.arguments import check_total
+from mqsel.carets import in_one_line
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.choice import RuleChoice
 from mqsel.cli.lint import in_json, place
 from mqsel.cli.output import complain, print_json, print_text
 from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, configuration_of, given
-from mqsel.errors import SelectorError, check_total, in_one_line
+from mqsel.errors import SelectorError
 from mqsel.inventory.known import error_of, is_checked
 from mqsel.language.dialect import PRESETS
 from mqsel.language.selector import read_selector

@@ -10,6 +10,7 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.difference import Difference, difference
 from mqsel.analysis.compare.relation import RELATIONS, Related, related
 from mqsel.analysis.explain import in_words
+from mqsel.carets import in_one_line, shortened
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_format, add_given, command, contract_of, dialect_of
 from mqsel.cli.changes import over_files
@@ -27,7 +28,7 @@ from mqsel.cli.selectors import (
     names_files,
     unread,
 )
-from mqsel.errors import MqselError, SelectorError, in_one_line, shortened
+from mqsel.errors import MqselError, SelectorError
 from mqsel.files.framings import FORMATS
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect

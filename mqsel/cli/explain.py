@@ -11,12 +11,13 @@ from typing import Any
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
 from mqsel.analysis.lint.findings import piece as piece_of
+from mqsel.carets import in_one_line, shortened
 from mqsel.cli.arguments import Commands, add_format, check_order, command, limit, types_of
 from mqsel.cli.lint import in_json
 from mqsel.cli.output import complain, print_json, print_lines, print_text, print_width
 from mqsel.cli.report import say_format, seeming
 from mqsel.cli.selectors import add_inventory, complain_of, configuration_of, keyed, named
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, in_one_line, shortened
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage, alone, find_message
 from mqsel.files.judgement import JudgedMessage, judged

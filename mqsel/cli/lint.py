@@ -13,6 +13,8 @@ from urllib.parse import quote
 
 from mqsel.analysis.lint import RULES, Finding, finding_of_place, fixed
 from mqsel.analysis.lint.findings import NOTE
+from mqsel.arguments import check_total
+from mqsel.carets import caret, carets, nameable
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.choice import RuleChoice, add_choice, known_as
@@ -20,7 +22,6 @@ from mqsel.cli.output import print_exact, print_json, print_text, say, width_of
 from mqsel.cli.rewriting import DIFF, WRITE, RewriteOutcome, rewrite
 from mqsel.cli.rules import LISTED, described, explained
 from mqsel.cli.selectors import AllGiven, Given, add_selectors, configuration_of, given
-from mqsel.errors import caret, carets, check_total, nameable
 from mqsel.files.configuration import KEYS
 from mqsel.inventory import Entry
 from mqsel.inventory.edit import FileEdit, replacement

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from mqsel.carets import nameable
 from mqsel.cli.arguments import (
     Commands,
     add_errors,
@@ -21,7 +22,6 @@ from mqsel.cli.arguments import (
 from mqsel.cli.output import flush, line_bytes, print_data, print_json, print_text, say
 from mqsel.cli.report import Report, say_answers
 from mqsel.cli.run import add_ways, ask_of, run
-from mqsel.errors import nameable
 from mqsel.files.framings import FORMATS, counted, shown
 from mqsel.files.run.work import Ask, Match, Tally, everything
 from mqsel.formats.jsonl import in_json

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 from mqsel.analysis.compare.migrate import Migrated, portable
 from mqsel.analysis.explain import in_words
+from mqsel.arguments import check_total
+from mqsel.carets import in_one_line
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
 from mqsel.cli.output import print_json, print_text, say, write_file
 from mqsel.cli.rewriting import WRITE, rewrite
 from mqsel.cli.selectors import Given, add_selectors, complain_of, given, unread
-from mqsel.errors import SelectorError, check_total, in_one_line
+from mqsel.errors import SelectorError
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 

@@ -29,7 +29,8 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from mqsel._interrupt import held
-from mqsel.errors import MqselError, cut, shortened, visible, wrapped
+from mqsel.carets import cut, shortened, visible, wrapped
+from mqsel.errors import MqselError
 from mqsel.files.framings import shown
 from mqsel.formats.jsonl import json_text
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from mqsel.errors import visible
+from mqsel.carets import visible
 
 # What a line of a cell is, with how HTML and Markdown write it; {} is its text.
 _KINDS = {

@@ -10,9 +10,10 @@ from mqsel.analysis.compare.relation import Related
 from mqsel.analysis.compare.satisfiable import satisfied
 from mqsel.analysis.compare.search import truth_of
 from mqsel.analysis.explain import in_words
+from mqsel.arguments import check_total
 from mqsel.cli.page import Cell, PageTable, counted
 from mqsel.cli.selectors import Given
-from mqsel.errors import SelectorError, check_total
+from mqsel.errors import SelectorError
 from mqsel.language.selector import Selector, read_selector
 
 

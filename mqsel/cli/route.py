@@ -16,6 +16,8 @@ from typing import IO, Any
 
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.profile import report as profiled
+from mqsel.arguments import check_total
+from mqsel.carets import shortened
 from mqsel.cli.arguments import (
     Commands,
     add_errors,
@@ -29,7 +31,7 @@ from mqsel.cli.output import print_json, print_text, say
 from mqsel.cli.report import CountReport, Report, first_of
 from mqsel.cli.run import add_ways, ask_of, run
 from mqsel.cli.selectors import NONE_FOUND, add_inventory, complain_of, keyed
-from mqsel.errors import FileError, MqselError, SelectorError, check_total, shortened
+from mqsel.errors import FileError, MqselError, SelectorError
 from mqsel.files.arrays import opened_messages
 from mqsel.files.framings import FORMATS, pieces, place_of, shown
 from mqsel.files.parts import kind_of

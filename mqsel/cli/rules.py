@@ -7,7 +7,7 @@ from importlib.metadata import distributions
 from typing import Any
 
 from mqsel.analysis.lint import RULES, Rule, lint
-from mqsel.errors import cut_piece
+from mqsel.carets import cut_piece
 from mqsel.files.configuration import known_rules
 from mqsel.language.dialects import SOURCES
 

@@ -12,11 +12,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from mqsel.arguments import check_total
+from mqsel.carets import caret, in_one_line, nameable, shortened
 from mqsel.cli.arguments import Commands, Options, add_max_size, command, dialect_of, in_shell, is_message
 from mqsel.cli.output import complain, print_json, print_text, say, width_of
 from mqsel.cli.page import PageTable
 from mqsel.cli.report import first_of, progress
-from mqsel.errors import FileError, MqselError, SelectorError, caret, check_total, in_one_line, nameable, shortened
+from mqsel.errors import FileError, MqselError, SelectorError
 from mqsel.files.configuration import Configuration, configured
 from mqsel.files.framings import shown
 from mqsel.files.opening import check_size, opened

@@ -7,6 +7,7 @@ import argparse
 from mqsel import inventory
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.profile import report
+from mqsel.carets import shortened
 from mqsel.cli.arguments import (
     Commands,
     add_files,
@@ -21,7 +22,7 @@ from mqsel.cli.arguments import (
 from mqsel.cli.output import print_json, print_lines, print_width
 from mqsel.cli.report import CountReport, say_answers
 from mqsel.cli.run import add_ways, ask_of, run
-from mqsel.errors import MqselError, shortened
+from mqsel.errors import MqselError
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.run.work import Why
 from mqsel.machine.origin import selector_of

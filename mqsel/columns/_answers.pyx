@@ -29,7 +29,8 @@ from importlib import import_module
 from mqsel.columns import wordings
 from mqsel.columns._kernel import TooLargeError
 from mqsel.columns.lookup import may_be_read, names_of, narrowed
-from mqsel.errors import ArgumentError, PropertyTypeError, UndocumentedError, check_count
+from mqsel.arguments import check_count
+from mqsel.errors import ArgumentError, PropertyTypeError, UndocumentedError
 from mqsel.logic.formulas import NEVER, all_of, complement
 from mqsel.logic.normal import normal
 from mqsel.language.dialect import core_of

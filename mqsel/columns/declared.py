@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
+from mqsel.arguments import check_word
 from mqsel.columns._answers import chunks, library
 from mqsel.columns.lookup import may_be_read, narrowed
-from mqsel.errors import PropertyTypeError, check_word
+from mqsel.errors import PropertyTypeError
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mqsel.carets import shortened_line, type_name
 from mqsel.columns.lookup import PLAIN, kinds_of, may_be_read
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import ArgumentError, MqselError, UndocumentedError, shortened_line, type_name
+from mqsel.errors import ArgumentError, MqselError, UndocumentedError
 
 
 class _Asked:

@@ -4,7 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, type_name, with_extra
+from mqsel.carets import type_name
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
+
+
+def with_extra(extra: str) -> str:
+    """Return the command that installs an extra from where mqsel came from: no index of packages has it."""
+    import json  # noqa: PLC0415 (for errors alone)
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 (likewise)
+    from urllib.parse import unquote  # noqa: PLC0415 (likewise)
+
+    try:
+        origin = json.loads(distribution("mqsel").read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    where = str(origin.get("url", ""))
+    if "vcs_info" in origin:
+        where = f"{origin['vcs_info'].get('vcs', 'git')}+{where}@{origin['vcs_info'].get('commit_id', 'HEAD')}"
+    if origin.get("dir_info", {}).get("editable"):
+        return f"pip install -e '{unquote(where.removeprefix('file://'))}[{extra}]'"
+    if where:
+        return f"pip install 'mqsel[{extra}] @ {where}'"
+    return f"pip install '/path/to/mqsel[{extra}]', with the clone or the wheel that mqsel came from"
 
 
 def not_a_batch(value: object, found: str = "") -> ArgumentError:

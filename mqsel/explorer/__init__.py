@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mqsel.carets import type_name
 from mqsel.columns import wordings
-from mqsel.errors import ArgumentError, type_name
+from mqsel.errors import ArgumentError
 
 if TYPE_CHECKING:
     from mqsel.explorer.server import Explorer

@@ -27,7 +27,8 @@ from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.profile import report
 from mqsel.analysis.lint import Edit, Finding, edited, lint
-from mqsel.errors import MqselError, PropertyTypeError, SelectorError, Span, visible
+from mqsel.carets import Span, visible
+from mqsel.errors import MqselError, PropertyTypeError, SelectorError
 from mqsel.explorer.blocks import SELECTED, SKIPPED, UNKNOWN, Block, Collect, Selects, profile, states, values_of
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.files.framings import FORMATS, shown

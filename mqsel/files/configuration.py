@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from mqsel.carets import shortened
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import MqselError, shortened
+from mqsel.errors import MqselError
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect
 from mqsel.names import near_names
 

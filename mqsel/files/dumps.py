@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from mqsel.errors import shortened
+from mqsel.carets import shortened
 from mqsel.formats.mqmd import (
     MQENC_INTEGER_MASK,
     MQENC_INTEGER_NORMAL,

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, check_word, is_a, nameable, visible
+from mqsel.arguments import check_word
+from mqsel.carets import nameable, visible
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
 from mqsel.files import qload
 from mqsel.files._splitters import Framed, LongLine, Splitter
 from mqsel.files.arrays import opened_messages
@@ -65,7 +67,7 @@ def length_prefixed(message: bytes) -> bytes:
 
     Raises: ArgumentError: if *message* is not bytes.
     """
-    if not is_a(message, bytes):
+    if not isinstance(message, bytes):
         raise no_message(message)
     return len(message).to_bytes(4, "big") + message
 

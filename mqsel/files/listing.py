@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from mqsel.errors import cells, cut, padded, visible
+from mqsel.carets import cells, cut, padded, visible
 from mqsel.formats.inspection import Row
 from mqsel.formats.jsonl import json_text, plain
 

@@ -17,8 +17,9 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from mqsel._interrupt import undone
+from mqsel.carets import nameable, shortened
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import ArgumentError, FileError, MqselError, nameable, shortened
+from mqsel.errors import ArgumentError, FileError, MqselError
 from mqsel.files.wordings import fault, file_trouble, unreadable
 
 if TYPE_CHECKING:

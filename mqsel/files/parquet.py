@@ -13,9 +13,10 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mqsel.carets import shortened_line
 from mqsel.columns import wordings
 from mqsel.columns.lookup import PLAIN, names_of, place_in
-from mqsel.errors import MqselError, shortened_line
+from mqsel.errors import MqselError
 from mqsel.files._footer import Chunk, chunks
 from mqsel.files.extremes import ABSENT, Extremes, is_known, known_value, may_hold, read_extremes
 from mqsel.files.opening import check_path, path_of

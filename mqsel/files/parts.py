@@ -13,7 +13,8 @@ from glob import glob, has_magic
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mqsel.errors import FileError, MqselError, quoted
+from mqsel.carets import quoted
+from mqsel.errors import FileError, MqselError
 from mqsel.files._splitters import Splitter
 from mqsel.files.arrays import opened_messages
 from mqsel.files.dumps import Piece

@@ -13,7 +13,8 @@ import io
 import re
 import struct
 
-from mqsel.errors import ArgumentError, FileError, check_count, is_a
+from mqsel.arguments import check_count
+from mqsel.errors import ArgumentError, FileError
 from mqsel.files._splitters import Qload
 from mqsel.files.dumps import BLANK, FIELDS, MAX_MESSAGE, Piece, field_bytes, on_queue, shown
 from mqsel.files.wordings import bad_line, no_message
@@ -191,7 +192,7 @@ def qload_text(message: bytes, *, width: int = 25) -> bytes:
 
     Raises: ArgumentError: if a line can't hold a field, such as a name with a newline.
     """
-    if not is_a(message, bytes):
+    if not isinstance(message, bytes):
         raise no_message(message)
     check_count("width", width, "a count of bytes")
     lines = []

@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
-from mqsel.errors import FileError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import FileError
 from mqsel.files import parquet
 from mqsel.files.opening import MAX_SIZE, check_size, name_of, opened, readable_anywhere
 from mqsel.files.wordings import bad_line, file_trouble

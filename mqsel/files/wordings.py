@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from mqsel.errors import ArgumentError, FileError, PropertyTypeError, nameable, shortened, shortened_line
+from mqsel.carets import nameable, shortened, shortened_line
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError
 
 
 def bad_line(path: str, line: int, what: str) -> FileError:

@@ -9,7 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from mqsel.errors import ArgumentError, as_flag, check_word, shortened
+from mqsel.arguments import check_word
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError
 from mqsel.formats._decoder import Decoder
 from mqsel.formats._json import JSONDecoder, WholeJSONDecoder, property_names
 from mqsel.formats._mq import MQDecoder
@@ -97,8 +99,8 @@ def _key(names: Iterable[str] | None, strip: bool, ccsid: int | None) -> _Key:
     if ccsid is not None and not isinstance(ccsid, int):
         raise ArgumentError(f"ccsid is a number, found {type(ccsid).__name__}")
     if names is None:
-        return None, as_flag("strip", strip), ccsid
-    return given_names(names), as_flag("strip", strip), ccsid
+        return None, bool(strip), ccsid
+    return given_names(names), bool(strip), ccsid
 
 
 def _make(key: _Key) -> MQDecoder:

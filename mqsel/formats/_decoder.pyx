@@ -23,7 +23,8 @@ from mqsel.machine._values cimport (
     value_own
 )
 
-from mqsel.errors import ArgumentError, PropertyTypeError, type_name
+from mqsel.carets import type_name
+from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqrfh2 as _mqrfh2
 from mqsel.formats.records import given_names

@@ -30,7 +30,8 @@ from mqsel.machine._values cimport (
 
 from array import array
 
-from mqsel.errors import MQRC, ArgumentError, DecodeError, as_flag, shortened
+from mqsel.carets import shortened
+from mqsel.errors import MQRC, ArgumentError, DecodeError
 from mqsel.formats import jms as _jms
 from mqsel.formats import mqmd as _mqmd
 from mqsel.formats import mqrfh2 as _mqrfh2
@@ -1450,7 +1451,7 @@ cdef class MQDecoder(Folders):
         self.busy = True  # as in the base
         if ccsid is not None and (type(ccsid) is not int or ccsid not in _mqmd.CCSIDS):
             raise wordings.unknown_ccsid(ccsid, _mqmd.CCSIDS)
-        self.strip = as_flag("strip", strip)
+        self.strip = bool(strip)
         self.ccsid = ccsid or 0
         self.never = never
         self.everything = everything

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from mqsel.errors import ArgumentError, DecodeError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats._artemis import PROPERTY_TYPES, ArtemisDecoder, read_text, unescaped
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note

@@ -13,7 +13,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from mqsel.errors import PropertyTypeError, is_a, shortened, type_name
+from mqsel.carets import shortened, type_name
+from mqsel.errors import PropertyTypeError
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.mqrfh2 import Note
 from mqsel.machine._values import Record
@@ -117,7 +118,7 @@ def object_from_json(text: str | bytes | bytearray | memoryview) -> dict[str, An
 
     Raises: PropertyTypeError: no JSON, or JSON that is no object.
     """
-    if not is_a(text, (str, bytes, bytearray, memoryview)):
+    if not isinstance(text, (str, bytes, bytearray, memoryview)):
         raise PropertyTypeError(
             f"found a Python {type_name(text)}: expected a JSON object, as a text or bytes",
             value_type=type_name(text),

@@ -10,7 +10,8 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from mqsel.errors import ArgumentError, is_a, shortened, type_name
+from mqsel.carets import shortened, type_name
+from mqsel.errors import ArgumentError
 from mqsel.formats import mqmd as layout
 from mqsel.formats._mq import MQDecoder
 from mqsel.formats.jms import DELIVERY_MODES, JMS
@@ -71,12 +72,12 @@ def encode(
             "encode takes two mappings, fields of the MQMD and properties, and bytes: "
             f"found a Python {type_name(mqmd)} and a Python {type_name(properties)}"
         )
-    if not is_a(body, (bytes, bytearray, memoryview)):
+    if not isinstance(body, (bytes, bytearray, memoryview)):
         hint = "encode it: body.encode()" if isinstance(body, str) else None
         raise ArgumentError(f"the body is a Python {type_name(body)}: expected bytes", hint=hint)
     if not isinstance(version, int) or version not in (1, 2):
         raise ArgumentError(f"version is {shortened(version)}: expected 1 or 2")
-    order = _ORDERS.get(encoding & layout.MQENC_INTEGER_MASK) if is_a(encoding, int) else None
+    order = _ORDERS.get(encoding & layout.MQENC_INTEGER_MASK) if isinstance(encoding, int) else None
     if order is None:
         raise ArgumentError(
             f"encoding is {shortened(encoding)}: expected a byte order, such as 273 (big) or 546 (little)"
@@ -137,15 +138,15 @@ def _structure(name: str, table: tuple[Field, ...], values: Mapping[str, Any], o
 def _field(structure: str, field: Field, value: Any, order: str, ccsid: int) -> bytes:
     place = f"{structure} field {field.name}"
     if field.kind == "MQLONG":
-        if not is_a(value, int) or not -(1 << 31) <= value < 1 << 31:
+        if not isinstance(value, int) or not -(1 << 31) <= value < 1 << 31:
             raise ArgumentError(f"{place} is {shortened(value)}: expected an integer of 32 bits")
         return struct.pack(f"{order}i", value)
     if field.kind == "MQCHAR":
-        if not is_a(value, str):
+        if not isinstance(value, str):
             raise ArgumentError(f"{place} is {shortened(value)}: expected a string")
         data = _characters(place, value.ljust(field.length), ccsid)
     else:
-        if not is_a(value, bytes):
+        if not isinstance(value, bytes):
             raise ArgumentError(f"{place} is {shortened(value)}: expected bytes")
         data = value.ljust(field.length, b"\0")
     if len(data) > field.length:
@@ -176,7 +177,7 @@ def _folders(properties: Mapping[str, Any]) -> list[str]:
     tree: _Tree = {}
     for name, given in properties.items():
         named, value = given if type(given) is tuple and len(given) == 2 else (CLASS_NAMES.get(type(given)), given)
-        if not is_a(name, str):
+        if not isinstance(name, str):
             raise ArgumentError(f"the name of a property is a string, found {type_name(name)}")
         path, named, value = _place(name, named, value)
         node = tree
@@ -206,7 +207,7 @@ def _place(name: str, named: str | None, value: Any) -> tuple[list[str], str | N
 
 def _element(name: str, path: list[str], named: str | None, value: Any) -> tuple[str, str]:
     """Return an element's attributes and text."""
-    row = next((row for row in TYPES if is_a(named, str) and row.name == named), None)
+    row = next((row for row in TYPES if isinstance(named, str) and row.name == named), None)
     if row is None:
         raise ArgumentError(f"property {name!r} is {shortened(value)}: no type of a property")
     if named == "null":

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from mqsel.errors import ArgumentError, iterated, shortened
+from mqsel.arguments import iterated
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError
 from mqsel.formats.inspection import Inspection, Row
 from mqsel.formats.jms import DELIVERY_MODES, PERSISTENCE
 from mqsel.formats.jsonl import object_from_json

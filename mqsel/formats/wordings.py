@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mqsel.errors import MQRC, ArgumentError, DecodeError, PropertyTypeError, shortened, type_name
+from mqsel.carets import shortened, type_name
+from mqsel.errors import MQRC, ArgumentError, DecodeError, PropertyTypeError
 
 
 def truncated_structure(structure: str, offset: int, size: int, left: int, reason: MQRC) -> DecodeError:

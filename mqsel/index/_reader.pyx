@@ -44,9 +44,9 @@ from collections.abc import Iterable, Mapping
 from mqsel.columns._answers import chunks, library
 from mqsel.columns.lookup import names_of, narrowed
 from mqsel.columns.wordings import check_names
-from mqsel.errors import (
-    ArgumentError, DecodeError, ProgramError, PropertyTypeError, UndocumentedError, iterated, shortened
-)
+from mqsel.arguments import iterated
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, DecodeError, ProgramError, PropertyTypeError, UndocumentedError
 from mqsel.index.computed import computed_among
 from mqsel.language.computed import set_clock, time_of
 from mqsel.machine import wordings

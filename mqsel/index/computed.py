@@ -12,7 +12,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mqsel.errors import MqselError, ProgramError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import MqselError, ProgramError
 from mqsel.language.computed import evaluator
 from mqsel.language.dialect import departed
 from mqsel.language.nodes import Computed, unparse

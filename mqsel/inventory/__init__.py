@@ -9,7 +9,9 @@ from importlib import import_module
 from itertools import chain
 from pathlib import Path
 
-from mqsel.errors import ArgumentError, FileError, check_word, is_a, iterated, shortened
+from mqsel.arguments import check_word, iterated
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, FileError
 from mqsel.files.foreign import LINES, WIDE
 from mqsel.files.framings import FORMATS, bindings, looks_like
 from mqsel.files.opening import MAX_SIZE, PACKED, check_size, name_of, opened, readable_anywhere
@@ -104,7 +106,7 @@ def read_file(
 
     Raises: ArgumentError: if the place, the kind or the content is invalid.
     """
-    if not is_a(place, Place) or not is_a(content, (bytes, type(None))):
+    if not isinstance(place, Place) or not isinstance(content, (bytes, type(None))):
         raise ArgumentError(f"found {shortened(place)} and {shortened(content)}: expected a Place, and bytes or None")
     if kind is not None:
         check_word("the kind", kind, KINDS)

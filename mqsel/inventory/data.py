@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from mqsel.errors import Span
+from mqsel.carets import Span
 from mqsel.inventory.camel import destination_of, of_uri
 from mqsel.inventory.entries import EXPRESSION, PLACEHOLDERS, Entry, Source
 from mqsel.inventory.kinds import KINDS

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mqsel._interrupt import held
-from mqsel.errors import Span, visible
+from mqsel.carets import Span, visible
 from mqsel.files.opening import PACKED
 from mqsel.inventory import Place, is_pipe, read_file
 from mqsel.inventory.entries import Entry

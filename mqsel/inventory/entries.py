@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from mqsel.errors import ArgumentError, Span, is_a, iterated, shortened
+from mqsel.arguments import iterated
+from mqsel.carets import Span, shortened
+from mqsel.errors import ArgumentError
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, inserted, of_file
 
@@ -170,7 +172,7 @@ def keys_of(entries: Sequence[Entry]) -> list[str]:
         entries: A sequence of entries.
     """
     for entry in iterated(entries, "entries"):
-        if not is_a(entry, Entry):
+        if not isinstance(entry, Entry):
             raise ArgumentError(f"found {shortened(entry)}: expected an Entry")
     times = Counter(entry.key for entry in entries)
     taken = {key for key, number in times.items() if number == 1 and key}

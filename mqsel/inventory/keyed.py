@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mqsel.errors import FileError, MqselError, SelectorError, check_word, iterated
+from mqsel.arguments import check_word, iterated
+from mqsel.errors import FileError, MqselError, SelectorError
 from mqsel.inventory import read
 from mqsel.inventory.entries import Entry, keys_of
 from mqsel.language.dialect import IBM_MQ, PRESETS, Dialect

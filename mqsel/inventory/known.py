@@ -10,7 +10,8 @@ from collections.abc import Collection
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.lint import Finding, lint
 from mqsel.analysis.lint.findings import ERROR
-from mqsel.errors import SelectorError, Span
+from mqsel.carets import Span
+from mqsel.errors import SelectorError
 from mqsel.inventory.pieces import HOLE
 from mqsel.language.dialect import Dialect
 from mqsel.language.lexer import tokenize

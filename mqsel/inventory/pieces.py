@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from mqsel.errors import Span
+from mqsel.carets import Span
 from mqsel.inventory.writings import WRITINGS
 
 HOLE = "\ufffc"  # stands in a text for what only a run of the program could tell

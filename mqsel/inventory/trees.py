@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from mqsel.carets import Span
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import MqselError, Span
+from mqsel.errors import MqselError
 from mqsel.inventory.entries import Source
 
 # For each grammar the module that has it, and the function there that returns it.

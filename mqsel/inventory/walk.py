@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mqsel.arguments import iterated
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import iterated
 from mqsel.files.opening import name_of
 
 _IGNORE_FILES = (".gitignore", ".ignore", ".rgignore")

@@ -18,6 +18,7 @@ except ModuleNotFoundError:
     from mqsel.language.nodes import interpreted as cython
 
 from mqsel import errors
+from mqsel.carets import Span, quoted
 from mqsel.language import computed, hints
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.lexer import dashes, is_hyphenated
@@ -161,7 +162,7 @@ def may_err(order: Sequence[Node]) -> bool:
     return False
 
 
-def clock_readings(order: Sequence[Node]) -> list[errors.Span]:
+def clock_readings(order: Sequence[Node]) -> list[Span]:
     """List where tests read the time."""
     tests = [node.expression for node in order if type(node) is Computed]
     return [node.span for test in tests for node in walk(test) if type(node) is Call and node.name == "UTC"]
@@ -185,7 +186,7 @@ def _mqi_problem(name: str) -> tuple[str, str] | None:
     if len(name) > MAX_LENGTH:
         return f"the name has {len(name)} characters: a property name has at most {MAX_LENGTH}", "shorten the name"
     if ".." in name or name.endswith("."):
-        return f"{errors.quoted(name)} has a dot too many", "write one dot between two parts and none at the end"
+        return f"{quoted(name)} has a dot too many", "write one dot between two parts and none at the end"
     root, _, field = name.partition(".")
     bare = field if root == "usr" else name
     if bare.startswith(JMS_PREFIX):
@@ -193,20 +194,20 @@ def _mqi_problem(name: str) -> tuple[str, str] | None:
             advice = f"only {len(JMS_SYNONYMS)} JMS names exist for the MQI{did_you_mean(bare, JMS_SYNONYMS)}"
             if bare.startswith("JMS_IBM_"):
                 advice = "JMS_IBM_ names are not available through the MQI: use Root.MQMD. and the field's name"
-            return f"no property can be named {errors.quoted(name)}", advice
+            return f"no property can be named {quoted(name)}", advice
     elif root == "Body":
-        return f"{errors.quoted(name)} would read the message body", "a selector reads properties only"
+        return f"{quoted(name)} would read the message body", "a selector reads properties only"
     elif root == "Root":
         field = name[len(DESCRIPTOR) :]
         if not name.startswith(DESCRIPTOR) or field not in MQMD_TYPES:
             return (
-                f"{errors.quoted(name)} is not a field of the message descriptor",
+                f"{quoted(name)} is not a field of the message descriptor",
                 f"fields are spelled as in MQMD, after Root.MQMD.{did_you_mean(field, MQMD_TYPES)}",
             )
     elif name[:2].lower() == "mq" and name[:6].lower() != "mq_usr" and name.count(".") > 1:
-        return f"{errors.quoted(name)} begins with mq and has more than one dot", "such names may have one dot only"
+        return f"{quoted(name)} begins with mq and has more than one dot", "such names may have one dot only"
     elif bare.upper() in RESERVED and bare.isascii():
-        return f"{errors.quoted(name)} is a reserved word", "no property can have this name"
+        return f"{quoted(name)} is a reserved word", "no property can have this name"
     return None
 
 
@@ -223,7 +224,7 @@ def _jms_problem(name: str) -> tuple[str, str] | None:
             having = [one for one in others if HEADER_NAMES.get(one, {name: name}).get(name) == name]
             near = f"; {', '.join(having)} have {name}"
         advice = f"a selector reads {', '.join(JMS_HEADERS)}, JMSX… and JMS_… names{near}"
-        return f"{errors.quoted(name)} may not be read by a selector", advice
+        return f"{quoted(name)} may not be read by a selector", advice
     return None
 
 
@@ -282,10 +283,10 @@ def kind_of(node: Node) -> str | None:
 
 
 def _described(node: Node, text: str) -> str:
-    piece = errors.quoted(text[node.span[0] : node.span[1]])
+    piece = quoted(text[node.span[0] : node.span[1]])
     if isinstance(node, Literal):
         word = LITERAL_KINDS[node.kind] if LITERAL_KINDS[node.kind] != "number" else f"{node.kind} number"
-        return f"the {word} {piece if node.kind != 'string' else errors.quoted(str(node.value))}"
+        return f"the {word} {piece if node.kind != 'string' else quoted(str(node.value))}"
     kind = kind_of(node)
     return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
 
@@ -402,7 +403,7 @@ def _number_of(node: Node, operand: Node) -> str:
     return f"write {string} without apostrophes" if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", string) else ""
 
 
-def _touches_dashes(text: str, span: errors.Span) -> bool:
+def _touches_dashes(text: str, span: Span) -> bool:
     """Report whether ``--`` stands in *span* or, blanks apart, beside it."""
     left = len(text[: span[0]].rstrip()) - 2
     right = len(text) - len(text[span[1] :].lstrip())

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mqsel.errors import ArgumentError, UndocumentedError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, UndocumentedError
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import (
     And,

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter, contains
 from typing import Any, NamedTuple, TypeVar
 
-from mqsel.errors import ArgumentError, check_word, is_a, shortened
+from mqsel.arguments import check_word
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError
 from mqsel.language import dialects
 from mqsel.values import Truth
 
@@ -284,7 +286,7 @@ def as_dialect(given: "Dialect | str") -> "Dialect":
     """
     if type(given) is Dialect:
         return given
-    if not is_a(given, str):
+    if not isinstance(given, str):
         raise ArgumentError(
             f"dialect is a Dialect or a name, found {shortened(given)}", hint=f"use mqsel.{', mqsel.'.join(PRESETS)}"
         )

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 
-from mqsel.errors import Span, cut_piece
+from mqsel.carets import Span, cut_piece
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.nodes import quote
 from mqsel.language.operators import FOREIGN, HAVING, INSTEAD, KEYWORDS, READ_OF

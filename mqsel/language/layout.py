@@ -7,7 +7,8 @@ tree before it is given, so that a layout never changes a meaning. Nothing recur
 
 from __future__ import annotations
 
-from mqsel.errors import SelectorError, cells
+from mqsel.carets import cells
+from mqsel.errors import SelectorError
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import (
     And,

@@ -21,7 +21,7 @@ except ModuleNotFoundError:
     from mqsel.language.nodes import interpreted as cython
 
 from mqsel import errors
-from mqsel.errors import Span
+from mqsel.carets import Span, quoted
 from mqsel.language import hints
 from mqsel.language.dialect import Dialect, kept
 from mqsel.language.operators import (
@@ -572,7 +572,7 @@ def _prefixed_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
         return name
     if name not in SECTION_FIELDS.get(prefix, (name,)):
         raise errors.SelectorSyntaxError(
-            f"{errors.quoted(word)} is no field of a section",
+            f"{quoted(word)} is no field of a section",
             selector=text,
             span=span,
             hint=f"fields are {', '.join([f'{prefix}.{one}' for one in SECTION_FIELDS[prefix]])}",
@@ -600,7 +600,7 @@ def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
             raise unexpected_character(text, span, _hint_for(character))
         if character > "\uffff" and dialect.identifier_astral == "no":
             raise errors.SelectorSyntaxError(
-                f"{errors.quoted(character)} lies above U+FFFF: no property name holds it",
+                f"{quoted(character)} lies above U+FFFF: no property name holds it",
                 selector=text,
                 span=span,
                 hint=f"names have no characters above U+FFFF in this dialect [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]",
@@ -708,7 +708,7 @@ def _byte_string(text: str, span: Span, word: str, dialect: Dialect) -> bytes:
         found = "has no digits"
     else:
         found, hint = "has an odd number of digits", f"two digits make a byte: {hint}"
-    raise bad_double_quotes(text, span, f"{errors.quoted(word)} {found}", dialect, hint)
+    raise bad_double_quotes(text, span, f"{quoted(word)} {found}", dialect, hint)
 
 
 def _check_number_end(text: str, start: int, stop: int) -> None:
@@ -730,7 +730,7 @@ def _check_number_end(text: str, start: int, stop: int) -> None:
         hint = "there are no binary numbers"
     else:
         hint = hints.date(text, start) or hint
-    raise bad_number(text, (start, end), f"{errors.quoted(tail)} follows the digits", hint)
+    raise bad_number(text, (start, end), f"{quoted(tail)} follows the digits", hint)
 
 
 def _number(text: str, span: Span, word: str, group: str, dialect: Dialect) -> int | float:

@@ -16,7 +16,7 @@ from operator import attrgetter, getitem, is_, itemgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from mqsel.errors import Span
+from mqsel.carets import Span
 from mqsel.language.dialect import Core, Dialect
 from mqsel.language.operators import (
     FUNCTIONS,

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mqsel.errors import ArgumentError, SelectorError, SelectorSyntaxError, is_a, quoted, shortened, type_name
+from mqsel.carets import quoted, shortened, type_name
+from mqsel.errors import ArgumentError, SelectorError, SelectorSyntaxError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import Comparison, Literal, Node, Sign, mapped, unparse
 from mqsel.language.selector import read_anew
@@ -31,7 +32,7 @@ def quote(value: object, dialect: Dialect | str = IBM_MQ) -> str:
     Raises: ArgumentError: if the dialect has no literal for the value, such as None, NaN or a number out of range.
     """
     chosen = as_dialect(dialect)
-    kind = next((kind for cls, kind in _KINDS if is_a(value, cls)), None)
+    kind = next((kind for cls, kind in _KINDS if isinstance(value, cls)), None)
     if kind is None or (isinstance(value, float) and not math.isfinite(value)):
         what = shortened(value) if value is None or isinstance(value, float) else f"a Python {type_name(value)}"
         hint = "write IS NULL for a property that is missing" if value is None else None

@@ -17,6 +17,7 @@ except ModuleNotFoundError:
     from mqsel.language.nodes import interpreted as cython
 
 from mqsel import errors
+from mqsel.carets import quoted
 from mqsel.language.dialect import Core, Dialect, core_of, kept
 from mqsel.language.hints import adjacent, foreign, owners
 from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
@@ -519,7 +520,7 @@ class _Parser:
             piece = self.text[span[0] : span[1]]
             hint = f"{kind} reads a property: put its name, without parentheses, to the left"
             hint = HYPHEN if is_hyphenated(piece) else NOT_NEXT if isinstance(left, Not) else hint
-            raise unexpected_token(self.text, span, f"{errors.quoted(piece)} before {kind}", "a property name", hint)
+            raise unexpected_token(self.text, span, f"{quoted(piece)} before {kind}", "a property name", hint)
         self.at += 1
         if kind == "IS":
             negated = self.kinds[self.at] == "NOT"
@@ -625,7 +626,7 @@ class _Parser:
             kind = self.kinds[at]
             if (kind in _LITERALS and kind != "string") or kind in _TRUTHS:
                 span = (self.starts[at], self.stops[at])
-                found = errors.quoted(self.text[span[0] : span[1]])
+                found = quoted(self.text[span[0] : span[1]])
                 hint = "for numbers join comparisons with OR, or use BETWEEN"
                 raise wrong_type(self.text, span, "an IN list holds string literals only", found, hint)
             choices.append(self.take("string", "a string in apostrophes"))
@@ -683,10 +684,10 @@ class _Parser:
         token = self.tokens[self.at]
         found = "end of the selector"
         if token.kind != "end":
-            found = errors.quoted(self.text[token.start : token.stop])
+            found = quoted(self.text[token.start : token.stop])
             if self.at:
                 before = self.tokens[self.at - 1]
-                found += f" after {errors.quoted(self.text[before.start : before.stop])}"
+                found += f" after {quoted(self.text[before.start : before.stop])}"
         return unexpected_token(self.text, (token.start, token.stop), found, expected, hint)
 
     def hint(self, token: Token) -> str | None:

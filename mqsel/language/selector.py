@@ -9,7 +9,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from mqsel.errors import ArgumentError, SelectorError, is_a, type_name
+from mqsel.carets import type_name
+from mqsel.errors import ArgumentError, SelectorError
 from mqsel.language.checker import MatchOption, Remarks, check, clock_readings, remark
 from mqsel.language.computed import time_of
 from mqsel.language.dialect import Dialect, core_of
@@ -156,7 +157,7 @@ def as_text(given: object) -> str:
 
     Raises: ArgumentError: it is none.
     """
-    if not is_a(given, str):
+    if not isinstance(given, str):
         raise ArgumentError(f"a selector is a str, found {type_name(given)}")
     return str.__str__(given)
 

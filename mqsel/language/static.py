@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mqsel.errors import SelectorLimitError, quoted
+from mqsel.carets import quoted
+from mqsel.errors import SelectorLimitError
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import (
     And,

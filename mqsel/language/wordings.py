@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mqsel.errors import SelectorSyntaxError, SelectorTypeError, Span, quoted
+from mqsel.carets import Span, quoted
+from mqsel.errors import SelectorSyntaxError, SelectorTypeError
 from mqsel.language.dialect import Dialect
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from mqsel.errors import ArgumentError, QueueError, as_flag, check_count, type_name
+from mqsel.arguments import check_count
+from mqsel.carets import type_name
+from mqsel.errors import ArgumentError, QueueError
 from mqsel.files._splitters import Received
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.live.address import PASSWORD, Login, read_address
@@ -54,7 +56,7 @@ def browse(
     for name, given in (*texts.items(), *optional.items()):
         if not (isinstance(given, str) or (given is None and name in optional)):  # which may be, or have, a password
             raise ArgumentError(f"{name} is a Python {type_name(given)}: expected a string")
-    follow = as_flag("follow", follow)
+    follow = bool(follow)
     if limit is not None:
         check_count("limit", limit, "a count of messages, or None")
     address = read_address(url)

@@ -10,7 +10,8 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from mqsel.errors import QueueError, nameable
+from mqsel.carets import nameable
+from mqsel.errors import QueueError
 
 PORTS = {"amqp": 5672, "amqps": 5671}
 PASSWORD = "MQSEL_PASSWORD"  # noqa: S105 (the variable of the environment that has it)

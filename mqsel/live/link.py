@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from mqsel.carets import shortened_line
 from mqsel.columns.wordings import package_missing
-from mqsel.errors import MqselError, QueueError, shortened_line
+from mqsel.errors import MqselError, QueueError
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.live.address import Address, Login
 

@@ -15,7 +15,8 @@ from libc.stdlib cimport free
 
 from mqsel.machine._vm cimport *
 
-from mqsel.errors import DecodeError, PropertyTypeError, iterated
+from mqsel.arguments import iterated
+from mqsel.errors import DecodeError, PropertyTypeError
 from mqsel.machine import wordings
 
 cdef extern from *:

@@ -18,7 +18,8 @@ from libc.stdlib cimport calloc, free
 
 from collections.abc import Mapping
 
-from mqsel.errors import ArgumentError, PropertyTypeError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.machine import wordings
 from mqsel.machine.schema import as_schema
 from mqsel.values import TYPE_NAMES as _TYPES

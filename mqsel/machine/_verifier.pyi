@@ -1,6 +1,6 @@
 from typing_extensions import Self, disjoint_base
 
-from mqsel.errors import Span
+from mqsel.carets import Span
 from mqsel.language.dialect import Dialect
 from mqsel.language.selector import Selector
 from mqsel.machine.opcodes import Constant

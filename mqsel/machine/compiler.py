@@ -11,7 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, cast
 
-from mqsel.errors import SelectorLimitError, Span
+from mqsel.carets import Span
+from mqsel.errors import SelectorLimitError
 from mqsel.language.checker import may_err
 from mqsel.language.nodes import (
     And,

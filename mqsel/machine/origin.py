@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mqsel.errors import ProgramError, PropertyTypeError, SelectorError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import ProgramError, PropertyTypeError, SelectorError
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine._values import Record
 from mqsel.machine._verifier import note_source

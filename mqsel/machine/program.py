@@ -18,7 +18,8 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mqsel.errors import ArgumentError, ProgramError, Span, cells, padded, quoted
+from mqsel.carets import Span, cells, padded, quoted
+from mqsel.errors import ArgumentError, ProgramError
 from mqsel.language.dialect import Dialect, departed
 from mqsel.language.dialects import LENGTH
 from mqsel.machine import _verifier

@@ -6,7 +6,8 @@ Knows nothing of selectors. A type is a name of `mqsel.values.TYPE_NAMES`, or No
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from mqsel.errors import ArgumentError, shortened, type_name
+from mqsel.carets import shortened, type_name
+from mqsel.errors import ArgumentError
 from mqsel.values import TYPE_NAMES
 
 

@@ -21,7 +21,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from mqsel.errors import ArgumentError, FileError, ProgramError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, FileError, ProgramError
 
 MAGIC = b"mqsel sections\r\n"  # with which a file begins; a transfer as text would change its end
 _FORMAT = 3  # 2 differs in what the header says of dialects

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mqsel.errors import ArgumentError, PropertyTypeError, quoted, type_name
+from mqsel.carets import quoted, type_name
+from mqsel.errors import ArgumentError, PropertyTypeError
 from mqsel.values import TYPE_NAMES
 
 

@@ -15,7 +15,8 @@ from decimal import Decimal
 from typing import Any
 
 from mqsel import formats
-from mqsel.errors import ArgumentError, MessageNotWriteable, PropertyTypeError, SelectorError, is_a, quoted, shortened
+from mqsel.carets import quoted, shortened
+from mqsel.errors import ArgumentError, MessageNotWriteable, PropertyTypeError, SelectorError
 from mqsel.formats import mq
 from mqsel.formats.jms import JMS as SOURCES
 from mqsel.formats.mqmd import CHARACTER_SETS
@@ -80,7 +81,7 @@ class Message(Mapping[str, Any]):
         headers: Mapping[str, Any] | None = None,
         body: str | bytes | None = None,
     ) -> None:
-        if not is_a(body, (str, bytes, type(None))):
+        if not isinstance(body, (str, bytes, type(None))):
             raise ArgumentError(f"body is a Python {type(body).__name__}: expected str, bytes or None")
         for what, given in (("properties", properties), ("headers", headers)):
             if not isinstance(given, (Mapping, type(None))):

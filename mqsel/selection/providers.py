@@ -11,18 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mqsel import formats
-from mqsel.errors import (
-    MQRC,
-    ArgumentError,
-    DecodeError,
-    MqselError,
-    SelectorLimitError,
-    SelectorSyntaxError,
-    is_a,
-    shortened_line,
-    type_name,
-    with_extra,
-)
+from mqsel.carets import shortened_line, type_name
+from mqsel.columns.wordings import with_extra
+from mqsel.errors import MQRC, ArgumentError, DecodeError, MqselError, SelectorLimitError, SelectorSyntaxError
 
 MAX_LENGTH = 10_240  # MQ_SELECTOR_LENGTH
 
@@ -111,7 +102,7 @@ class XPath:
 
 def _short(text: str) -> str:
     """Refuse what is longer than a selection string: a path of 100,000 steps takes the stack, and the process."""
-    if not is_a(text, str):
+    if not isinstance(text, str):
         raise ArgumentError(f"the text is a Python {type_name(text)}: expected a string")
     if len(text) > MAX_LENGTH:
         message = f"the text has {len(text)} characters: a provider takes {MAX_LENGTH}"

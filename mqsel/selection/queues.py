@@ -16,7 +16,8 @@ from functools import lru_cache
 from operator import index
 from typing import Any, NamedTuple
 
-from mqsel.errors import MQRC, ArgumentError, NoMessageAvailable, is_a, shortened
+from mqsel.carets import shortened
+from mqsel.errors import MQRC, ArgumentError, NoMessageAvailable
 from mqsel.formats import decoder, properties
 from mqsel.language.checker import is_name
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -353,14 +354,14 @@ class Queue:
     def _asked(self, selector: str, match_option: tuple[str, bytes] | None) -> tuple[Matcher | None, _Wanted]:
         """Return what is asked for: the selector to run, if one must run, and the identifier to match."""
         if match_option is None:
-            alone = _BY_IDENTIFIER.fullmatch(selector) if is_a(selector, str) else None
+            alone = _BY_IDENTIFIER.fullmatch(selector) if isinstance(selector, str) else None
             any_message = alone is not None and not alone[2].strip("0")
             if alone is not None and not (any_message and self._dialect.zero_identifier == "string"):
                 return None, _wanted(_OPTIONS[alone[1]], bytes.fromhex(alone[2]))
             wanted = None
         else:
             wanted = _wanted(*_checked(match_option))
-        if is_a(selector, str) and not selector:
+        if isinstance(selector, str) and not selector:
             return None, wanted
         presented = present(selector, self._dialect, complexity=self._complexity)
         return presented.matcher if presented.type is SelectionType.STANDARD else None, wanted

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
 
-from mqsel.errors import MQRC, ArgumentError, SelectorError, SelectorLimitError, as_flag, iterated, shortened, type_name
+from mqsel.arguments import iterated
+from mqsel.carets import shortened, type_name
+from mqsel.errors import MQRC, ArgumentError, SelectorError, SelectorLimitError
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Not, Or, children
@@ -132,7 +134,7 @@ def present(
         raise
     if complexity is not None and (found := _too_complex(text, dialect, complexity.tests, complexity.nesting)):
         message, hint = found
-        if not as_flag("refuse", complexity.refuse):
+        if not bool(complexity.refuse):
             warnings.warn(f"{message}; {hint}" if hint else message, ComplexSelectorWarning, stacklevel=3)
         else:
             reason = MQRC.MQRC_SELECTION_NOT_AVAILABLE if for_subscription else MQRC.MQRC_SELECTOR_SYNTAX_ERROR

@@ -9,17 +9,8 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
-from mqsel.errors import (
-    MQRC,
-    ArgumentError,
-    SelectorError,
-    SelectorLimitError,
-    SelectorNotAlterable,
-    SubscriptionError,
-    as_flag,
-    shortened,
-    type_name,
-)
+from mqsel.carets import shortened, type_name
+from mqsel.errors import MQRC, ArgumentError, SelectorError, SelectorLimitError, SelectorNotAlterable, SubscriptionError
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.selection.queues import Arrived, Queue, arrived
 from mqsel.selection.selectors import (
@@ -51,7 +42,7 @@ class Subscription:
 
     def __init__(self, name: str, selector: str, presented: Presented, queue: Queue, *, durable: bool) -> None:
         self.name, self.selector, self.type, self.test = name, selector, presented.type, presented.test
-        self.queue, self.durable, self.active = queue, as_flag("durable", durable), True
+        self.queue, self.durable, self.active = queue, bool(durable), True
 
     def __repr__(self) -> str:
         kind = f"{'' if self.durable else 'non-'}durable, {'' if self.active else 'in'}active, {self.type.name}"

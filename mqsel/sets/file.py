@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from mqsel.errors import ArgumentError, FileError, ProgramError, quoted, shortened, type_name
+from mqsel.carets import quoted, shortened, type_name
+from mqsel.errors import ArgumentError, FileError, ProgramError
 from mqsel.index._index import Index
 from mqsel.index._reader import NOT_READ
 from mqsel.index.computed import computed_among

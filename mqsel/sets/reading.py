@@ -12,7 +12,8 @@ try:
 except ModuleNotFoundError:
     from mqsel.language.nodes import interpreted as cython
 
-from mqsel.errors import ArgumentError, SelectorError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, SelectorError
 from mqsel.language.checker import MatchOption
 from mqsel.language.dialect import Dialect
 from mqsel.language.selector import read_anew

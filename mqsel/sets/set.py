@@ -18,8 +18,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from mqsel import formats
+from mqsel.arguments import check_count
+from mqsel.carets import shortened, type_name
 from mqsel.columns._kernel import Kernel
-from mqsel.errors import ArgumentError, MqselError, SelectorError, as_flag, check_count, is_a, shortened, type_name
+from mqsel.errors import ArgumentError, MqselError, SelectorError
 from mqsel.index._index import Index
 from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
 from mqsel.language.checker import MatchOption
@@ -111,9 +113,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         keep_text: bool = True,
     ) -> None:
         laid_out = None if schema is None else as_schema(schema)
-        self._hold(
-            Contents(as_dialect(dialect), laid_out, as_flag("keep_text", keep_text), [], None, Texts(), {}, {}, Index())
-        )
+        self._hold(Contents(as_dialect(dialect), laid_out, bool(keep_text), [], None, Texts(), {}, {}, Index()))
         self.update(selectors)
 
     @classmethod
@@ -218,7 +218,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
                 texts[key] = selector.selector
                 if selector.dialect != self.dialect:
                     own[key] = selector.dialect
-            elif is_a(selector, str):
+            elif isinstance(selector, str):
                 texts[key] = str.__str__(selector)
             elif faulty is None:
                 raise ArgumentError(f"the selector of {shortened(key)} is {_not_a_selector(selector)}")

@@ -15,7 +15,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from mqsel.analysis.explain.account import MISMATCHED, Outcomes, Verdict, outcomes_of
-from mqsel.errors import ArgumentError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError
 from mqsel.language.dialect import Dialect
 from mqsel.names import joined, parted
 from mqsel.spark import sets

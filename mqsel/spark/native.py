@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from mqsel.errors import quoted
+from mqsel.carets import quoted
 from mqsel.language.checker import evaluate, truth_of
 from mqsel.language.nodes import (
     And,

@@ -21,7 +21,8 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql.types import StructType
 
 import mqsel.matcher
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, quoted, shortened
+from mqsel.carets import quoted, shortened
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
 from mqsel.formats.records import UNREADABLE, readers
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
 from mqsel.language.nodes import And, Comparison, Identifier, In, Like, Literal, unparse

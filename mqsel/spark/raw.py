@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import mqsel.matcher
 from mqsel import _messages
 from mqsel.analysis.explain.account import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outcomes_of_parts
+from mqsel.arguments import check_word
 from mqsel.columns.wordings import damaged_column
-from mqsel.errors import ArgumentError, DecodeError, check_word
+from mqsel.errors import ArgumentError, DecodeError
 from mqsel.formats import FORMATS, Inspection, amqp, decoder, inspect
 from mqsel.formats._decoder import Decoder
 from mqsel.formats.jms import JMS

@@ -19,7 +19,9 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from pyspark.sql import types as T  # noqa: N812 (its usual name)
 from pyspark.sql.types import StructType
 
-from mqsel.errors import ArgumentError, FileError, MqselError, check_word, shortened
+from mqsel.arguments import check_word
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, FileError, MqselError
 from mqsel.files.selectors import selectors as read_selectors
 from mqsel.inventory import Entry, kind_of_file
 from mqsel.inventory.keyed import selector_set

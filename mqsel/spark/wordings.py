@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, quoted
+from mqsel.carets import quoted
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
 
 TYPED_JSON = "its values name their types, as in {\"int32\": 5}: read the files by spark.read.format('mqsel')"
 

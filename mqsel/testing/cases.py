@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError, is_a, shortened, visible
+from mqsel.carets import shortened, visible
+from mqsel.errors import ArgumentError, FileError, MqselError, SelectorError
 from mqsel.files.opening import name_of
 from mqsel.files.wordings import fault, file_trouble
 from mqsel.formats.jsonl import fault_of_json, json_text, message_from_json
@@ -178,7 +179,7 @@ def judged(case: Case) -> Verdict:
 
     Raises: ArgumentError: if *case* is not a `Case`.
     """
-    if not is_a(case, Case):
+    if not isinstance(case, Case):
         raise ArgumentError(f"found {shortened(case)}: expected a Case")
     if case.why_not:
         return Verdict(case, "broken", False, case.why_not)

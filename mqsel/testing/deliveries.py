@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mqsel.errors import ArgumentError, shortened
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError
 from mqsel.inventory.keyed import Paths
 from mqsel.sets.set import SelectorSet
 

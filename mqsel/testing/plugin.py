@@ -57,7 +57,8 @@ class _CaseFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each case."""
-        from mqsel.errors import MqselError, visible  # noqa: PLC0415 (as above)
+        from mqsel.carets import visible  # noqa: PLC0415 (as above)
+        from mqsel.errors import MqselError  # noqa: PLC0415 (as above)
         from mqsel.files.configuration import configured  # noqa: PLC0415 (for projects with such files)
         from mqsel.testing.cases import read_cases  # noqa: PLC0415 (as above)
 

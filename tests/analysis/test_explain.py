@@ -15,14 +15,8 @@ from strategies import JMS_PRESETS
 import mqsel
 from mqsel import values
 from mqsel.analysis.explain import Explanation, Part, change
-from mqsel.errors import (
-    ArgumentError,
-    MqselError,
-    ProgramError,
-    PropertyTypeError,
-    SelectorError,
-    cut_piece,
-)
+from mqsel.carets import cut_piece
+from mqsel.errors import ArgumentError, MqselError, ProgramError, PropertyTypeError, SelectorError
 from mqsel.language import nodes
 from mqsel.language.parser import parse
 from mqsel.logic.sets import has_value

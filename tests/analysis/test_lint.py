@@ -12,7 +12,8 @@ from strategies import DIALECTS, LETTERS, random_case, to_message
 
 import mqsel
 from mqsel.analysis.lint import RULES, Rule, fixed, lint
-from mqsel.errors import SelectorError, cut_piece
+from mqsel.carets import cut_piece
+from mqsel.errors import SelectorError
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.dialects import SOURCES
 from mqsel.language.selector import read_selector

@@ -28,7 +28,8 @@ from running import free_port
 
 import mqsel
 from mqsel import cli
-from mqsel.errors import MqselError, PropertyTypeError, with_extra
+from mqsel.columns.wordings import with_extra
+from mqsel.errors import MqselError, PropertyTypeError
 from mqsel.files.framings import FORMATS, length_prefixed, reading
 from mqsel.files.qload import qload_text
 from mqsel.files.run.work import Ask, Match, Tally

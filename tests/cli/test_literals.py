@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mqsel import cli
-from mqsel.errors import in_one_line, visible, wrapped
+from mqsel.carets import in_one_line, visible, wrapped
 from mqsel.language.lexer import WHITE_SPACE
 
 SPACES = sorted({*WHITE_SPACE, *"\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029\u00a0\u2003\u3000"})

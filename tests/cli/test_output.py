@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from mqsel import cli
-from mqsel.errors import FileError, PropertyTypeError, nameable
+from mqsel.carets import nameable
+from mqsel.errors import FileError, PropertyTypeError
 from mqsel.files.wordings import unreadable
 
 # ESC, OSC 8, CR, BS, DEL, C1; turns of direction, characters without width, ends of lines, tags, half a pair.

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import Run
 
+from mqsel.carets import visible
 from mqsel.cli.page import PageTable, html, markdown
-from mqsel.errors import visible
 
 HOSTILE = (
     "<script>alert(1)</script> | `x` *b* _i_ [l](http://a.b) ![p](u) ~~s~~ @me #1 $y$ \\| \\ &lt; --> {{x}} :8ball:"

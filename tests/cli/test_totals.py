@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from mqsel.errors import MqselError, check_total
+from mqsel.arguments import check_total
+from mqsel.errors import MqselError
 
 
 def test_a_total_that_is_not_all_is_a_defect() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from conftest import Run, process
 
-import mqsel
+from mqsel.carets import shortened
 from mqsel.files.framings import length_prefixed
 from mqsel.files.qload import qload_text
 from mqsel.formats import mq
@@ -59,7 +59,7 @@ def test_why(run: Any, tmp_path: Any) -> None:
     assert run("why", "color == 'green'", file)[:2] == (2, b"")
     assert run("why", SELECTOR, tmp_path / "no")[:2] == (2, b"")
     assert run("why", SELECTOR, written(tmp_path / "rubbish", b"rubbish\n"))[0] == 2
-    assert run("why", file, SELECTOR)[2].startswith(f"mqsel: {mqsel.errors.shortened(str(file))} is a file, and ")
+    assert run("why", file, SELECTOR)[2].startswith(f"mqsel: {shortened(str(file))} is a file, and ")
     made = json.loads(run("why", "--json", SELECTOR, file)[1])
     assert (made["messages"], made["selected"], made["skipped"]) == (3, 1, 1)
 

@@ -14,7 +14,8 @@ from conftest import ARROW_TYPES, fits_arrow
 
 import mqsel
 from mqsel.columns import _answers
-from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, with_extra
+from mqsel.columns.wordings import with_extra
+from mqsel.errors import ArgumentError, MqselError, PropertyTypeError
 from mqsel.machine import _vm
 from mqsel.values import Float32, Int8, Int16, Int32
 

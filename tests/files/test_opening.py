@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from faults import PACKAGE, failing
 
-from mqsel.errors import FileError, MqselError, with_extra
+from mqsel.columns.wordings import with_extra
+from mqsel.errors import FileError, MqselError
 from mqsel.files import filter, length_prefixed, messages, opening  # noqa: A004 (the word of Matcher)
 from mqsel.files.framings import blocks, reading
 

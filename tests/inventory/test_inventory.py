@@ -13,7 +13,8 @@ import pytest
 pytest.importorskip("tree_sitter")
 pytest.importorskip("pathspec")
 
-from mqsel.errors import ArgumentError, MqselError, with_extra
+from mqsel.columns.wordings import with_extra
+from mqsel.errors import ArgumentError, MqselError
 from mqsel.inventory import KINDS, read, trees
 from mqsel.inventory.pieces import HOLE, Text, joined, of_file
 from mqsel.inventory.writings import WRITINGS

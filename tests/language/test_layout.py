@@ -12,7 +12,8 @@ from conftest import VECTORS_ROOT, dialects_of, json_lines, shared
 from strategies import LETTERS, random_case
 
 import mqsel
-from mqsel.errors import SelectorError, cells
+from mqsel.carets import cells
+from mqsel.errors import SelectorError
 from mqsel.language.dialect import Dialect
 from mqsel.language.layout import WIDTH, laid_out
 from mqsel.language.selector import Selector, read_selector

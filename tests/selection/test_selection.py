@@ -504,15 +504,6 @@ def test_defined_by_an_administrator() -> None:
     assert reason_of(topic.define, "s") == MQRC.MQRC_SUB_ALREADY_EXISTS
 
 
-def test_completion_codes() -> None:
-    """Beside every reason stands MQCC_FAILED."""
-    for call, text in ((Queue().get, "1 = 'a'"), (Queue().get, "a =="), (Queue().get, "")):
-        with pytest.raises(errors.MqselError) as caught:
-            call(text)
-        assert caught.value.completion is errors.MQCC.MQCC_FAILED
-    assert errors.ProgramError("x").completion is None
-
-
 def test_a_get_says_what_it_inspected() -> None:
     """How many messages a get inspected, and whether an identifier was looked up instead."""
     queue = full(*[identified(number) for number in range(1, 7)], {"n": 9, "JMSPriority": 9})

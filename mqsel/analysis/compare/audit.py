@@ -19,7 +19,9 @@ from mqsel.analysis.compare.gaps import Gap, gap_of
 from mqsel.analysis.compare.satisfiable import contradiction_in_words, satisfied
 from mqsel.analysis.compare.search import Given, contract_of, has_every_answer, match_of, respelled, search
 from mqsel.analysis.explain import message_code
-from mqsel.errors import ArgumentError, SelectorError, as_flag, iterated, shortened
+from mqsel.arguments import iterated
+from mqsel.carets import shortened
+from mqsel.errors import ArgumentError, SelectorError
 from mqsel.index._index import Index
 from mqsel.index._reader import MessageReader, has_hash, no_key
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
@@ -251,7 +253,7 @@ def audit(
     equal = [Equal(tuple([key for one in group for key in one.keys]), is_one_text=False) for group in groups]
     repeated = {id(one) for group in groups for one in group[1:]}
     missing, left = _missing([one for one in entries if id(one) not in repeated])
-    twice, more_left = _twice(entries) if as_flag("once", once) else ([], 0)
+    twice, more_left = _twice(entries) if bool(once) else ([], 0)
     undecided += [key for one in unsure for key in one.keys]
     return Audit(
         total,

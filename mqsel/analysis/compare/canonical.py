@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from mqsel.analysis.compare.contract import SAME_FIELDS
 from mqsel.analysis.compare.rewrites import PlacedTest, tests_of, with_tests
-from mqsel.errors import quoted
+from mqsel.carets import quoted
 from mqsel.language.dialect import Dialect, as_dialect, kept
 from mqsel.language.nodes import (
     Arithmetic,

@@ -18,20 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel.analysis.explain.account import Held, take_column
+from mqsel.arguments import check_word, iterated
+from mqsel.carets import quoted, shortened, type_name
 from mqsel.columns.lookup import column_of, laid_out, names_of, type_of
-from mqsel.errors import (
-    ArgumentError,
-    FileError,
-    MqselError,
-    PropertyTypeError,
-    as_flag,
-    check_word,
-    is_a,
-    iterated,
-    quoted,
-    shortened,
-    type_name,
-)
+from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError
 from mqsel.formats.amqp import NAMINGS
 from mqsel.formats.jms import JMS
 from mqsel.formats.jsonl import fault_of_json, plain, typed
@@ -191,7 +181,7 @@ class Contract:
         if properties is not None and not isinstance(properties, Mapping):
             raise ArgumentError(f"properties are {shortened(properties)}: expected a mapping of names")
         self.properties = {name: _property(name, one) for name, one in (properties or {}).items()}
-        self.others = as_flag("others", others)
+        self.others = bool(others)
         self._sets: dict[tuple[str, str], tuple[Property | None, Values]] = {}
         self.selector: Selector | None = None
         if selector is not None and (text := as_text(selector)):
@@ -214,7 +204,7 @@ class Contract:
         seen = Observed()
         for message in iterated(messages, "an iterable of messages"):
             seen.take(message)
-        return seen.contract(values=as_flag("values", values))
+        return seen.contract(values=bool(values))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Contract:
@@ -225,7 +215,7 @@ class Contract:
 
         Raises: FileError: if the file can't be read, or has no valid contract. ArgumentError: if *path* is not a path.
         """
-        name = os.fspath(path) if is_a(path, (str, os.PathLike)) else None
+        name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
         if not isinstance(name, str):
             raise ArgumentError(f"the contract is {shortened(path)}: expected a path")
         try:

@@ -10,7 +10,8 @@ from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.search import Given, as_selector, contract_of, respelled, truth_of
 from mqsel.analysis.compare.writing import written
 from mqsel.analysis.explain import message_code
-from mqsel.errors import ArgumentError, iterated
+from mqsel.arguments import iterated
+from mqsel.errors import ArgumentError
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import Formula, all_of

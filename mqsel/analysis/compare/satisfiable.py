@@ -9,7 +9,7 @@ from html import escape
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.compare.search import Given, as_selector, contract_of, search
 from mqsel.analysis.explain import message_code
-from mqsel.errors import Span, in_one_line, quoted
+from mqsel.carets import Span, in_one_line, quoted
 from mqsel.language.dialect import IBM_MQ, Dialect
 from mqsel.language.nodes import And, Node
 from mqsel.language.selector import Selector

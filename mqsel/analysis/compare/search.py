@@ -11,7 +11,8 @@ from typing import Any
 
 from mqsel.analysis.compare.contract import Contract
 from mqsel.analysis.readings import answer, counted
-from mqsel.errors import ArgumentError, is_a, type_name
+from mqsel.carets import type_name
+from mqsel.errors import ArgumentError
 from mqsel.language.dialect import Dialect, as_dialect, core_of
 from mqsel.language.selector import Selector, read_selector
 from mqsel.logic.formulas import Formula
@@ -32,7 +33,7 @@ def as_selector(selector: str | Machine, dialect: Dialect | str) -> Selector:
     """
     if isinstance(selector, Machine):
         return selector_of(selector.program)
-    if not is_a(selector, str):
+    if not isinstance(selector, str):
         raise ArgumentError(f"a selector is a str or a Matcher, found {type_name(selector)}")
     return read_selector(str.__str__(selector), as_dialect(dialect))
 
@@ -73,7 +74,7 @@ def contract_of(given: Given, dialect: Dialect | str) -> Contract | None:
     """
     if given is None or isinstance(given, Contract):
         return given
-    if is_a(given, str):
+    if isinstance(given, str):
         return Contract(selector=given, dialect=dialect)
     return Contract(given)
 

@@ -16,7 +16,7 @@ from mqsel.analysis.explain.account import Verdict, outcomes_of_parts, parts_of
 from mqsel.analysis.explain.change import listed, never_selects, smallest_change
 from mqsel.analysis.explain.near import failed, missing_is_not_unequal, near_text, time_of, unquoted
 from mqsel.analysis.readings import UNDOCUMENTED, in_this_dialect, outcome, peculiar
-from mqsel.errors import Span, cells, cut_piece, in_one_line, padded, quoted, visible, wrapped
+from mqsel.carets import Span, cells, cut_piece, in_one_line, padded, quoted, visible, wrapped
 from mqsel.formats.jsonl import in_json, json_text, plain
 from mqsel.language.dialect import core_of
 from mqsel.language.nodes import And, Comparison, Identifier, Literal, Node, Not, Or, children, walk

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 from mqsel.analysis.readings import answer
-from mqsel.errors import quoted, visible
+from mqsel.carets import quoted, visible
 from mqsel.language.nodes import (
     And,
     Comparison,

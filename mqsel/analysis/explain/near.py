@@ -9,7 +9,7 @@ import re
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
-from mqsel.errors import quoted
+from mqsel.carets import quoted
 from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import Arithmetic, Comparison, Computed, Identifier, In, Like, Literal, Node, quote, walk
 from mqsel.language.operators import FAILING

@@ -15,7 +15,8 @@ from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.sentences import Count, Seen, Told, sentences
 from mqsel.analysis.lint import lint
 from mqsel.analysis.lint.findings import WARNING
-from mqsel.errors import cells, check_total, cut, padded, visible, wrapped
+from mqsel.arguments import check_total
+from mqsel.carets import cells, cut, padded, visible, wrapped
 from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import And, Node, Not, Or, unparse

@@ -17,7 +17,8 @@ from mqsel.analysis.explain import near
 from mqsel.analysis.lint import chains, contracts, names, products, tests
 from mqsel.analysis.lint.chains import Structure, read
 from mqsel.analysis.lint.findings import ERROR, NOTE, WARNING, Edit, Finding, Findings, Found, parsed, piece
-from mqsel.errors import SelectorError, Span, cut_piece
+from mqsel.carets import Span, cut_piece
+from mqsel.errors import SelectorError
 from mqsel.language import nodes
 from mqsel.language.checker import MAX_TESTS
 from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect

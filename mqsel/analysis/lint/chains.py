@@ -13,7 +13,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from mqsel.analysis.lint.findings import Edit, Found, piece, without
-from mqsel.errors import PropertyTypeError, Span, cut_piece
+from mqsel.carets import Span, cut_piece
+from mqsel.errors import PropertyTypeError
 from mqsel.language.checker import Remarks, evaluate, truth_of
 from mqsel.language.nodes import (
     And,

@@ -12,7 +12,7 @@ from mqsel.analysis.compare.contract import PRESENT, Contract
 from mqsel.analysis.compare.search import search, truth_of
 from mqsel.analysis.lint.chains import Operand, Structure, shown
 from mqsel.analysis.lint.findings import Found, strings_of
-from mqsel.errors import cut_piece, quoted
+from mqsel.carets import cut_piece, quoted
 from mqsel.language.nodes import And, Identifier, In, IsNull, Or, quote, walk
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import ALWAYS, NEVER, Leaf, all_of, complement, leaf

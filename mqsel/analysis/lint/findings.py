@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator
 from html import escape
 from typing import NamedTuple
 
-from mqsel.errors import Span, in_one_line
+from mqsel.carets import Span, in_one_line
 from mqsel.language.dialect import Dialect
 from mqsel.language.lexer import tokenize
 from mqsel.language.nodes import And, Computed, In, Like, Node, Or, walk

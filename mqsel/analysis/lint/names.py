@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from mqsel.analysis.lint.chains import Structure
 from mqsel.analysis.lint.findings import Edit, Found, strings_of
 from mqsel.analysis.lint.tests import NO_NUMBERS, pair_of, strings_in
-from mqsel.errors import Span, quoted
+from mqsel.carets import Span, quoted
 from mqsel.language.dialect import core_of
 from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
 from mqsel.language.lexer import dashes

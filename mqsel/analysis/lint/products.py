@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from mqsel.analysis.lint.chains import Structure
 from mqsel.analysis.lint.findings import Found, parsed, piece
-from mqsel.errors import UndocumentedError, cut_piece, in_one_line, quoted
+from mqsel.carets import cut_piece, in_one_line, quoted
+from mqsel.errors import UndocumentedError
 from mqsel.language.computed import truth_of
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import (

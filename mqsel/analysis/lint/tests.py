@@ -15,7 +15,8 @@ from datetime import datetime, timedelta, timezone
 
 from mqsel.analysis.lint.chains import Structure, wanted
 from mqsel.analysis.lint.findings import Edit, Found, bounds, parsed, piece, strings_of
-from mqsel.errors import SelectorError, cut_piece, quoted
+from mqsel.carets import cut_piece, quoted
+from mqsel.errors import SelectorError
 from mqsel.language.checker import MAX_TESTS, advice, differing, evaluate, sides
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.hints import decoded, milliseconds

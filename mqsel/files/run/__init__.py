@@ -12,16 +12,8 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
-from mqsel.errors import (
-    ArgumentError,
-    FileError,
-    PropertyTypeError,
-    SelectorError,
-    check_count,
-    check_word,
-    is_a,
-    iterated,
-)
+from mqsel.arguments import check_count, check_word, iterated
+from mqsel.errors import ArgumentError, FileError, PropertyTypeError, SelectorError
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.files.framings import FORMATS
 from mqsel.files.opening import name_of
@@ -197,8 +189,8 @@ def filter(  # noqa: A001 (the word of Matcher)
     declared = declared_types(types)
     if declared and format not in SCHEMAS:
         raise ArgumentError("types declare what records lost: expected the format of records with them")
-    is_place = os.path.lexists(selector) if is_a(selector, str) else isinstance(selector, (os.PathLike, list))
-    text = paths if is_a(paths, str) and not os.path.lexists(paths) else ""
+    is_place = os.path.lexists(selector) if isinstance(selector, str) else isinstance(selector, (os.PathLike, list))
+    text = paths if isinstance(paths, str) and not os.path.lexists(paths) else ""
     with suppress(SelectorError):
         if isinstance(paths, Matcher) or (is_place and text and compile_selector(text)):
             raise ArgumentError("the selector stands first: expected filter(paths, selector), unlike mqsel match")

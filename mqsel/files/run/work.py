@@ -13,7 +13,8 @@ from itertools import compress, count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mqsel import formats
-from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError, nameable
+from mqsel.carets import nameable
+from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError, UndocumentedError
 from mqsel.files._sifter import Sifter
 from mqsel.files._splitters import LongLine
 from mqsel.files.dumps import MAX_MESSAGE, Piece
