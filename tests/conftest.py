@@ -35,6 +35,7 @@ from mqsel import cli, values
 from mqsel.columns import _answers
 from mqsel.language import dialect, parser
 from mqsel.language.dialect import Dialect
+from mqsel.language.product import RULES
 from mqsel.language.selector import read_selector
 from mqsel.logic import normal
 from mqsel.machine import _vm
@@ -188,12 +189,12 @@ def _set_of(text: str, dialect: Dialect) -> mqsel.SelectorSet[str]:
     Where AND ends at UNKNOWN under no NOT, what is behind it may make the NOT TRUE: there the set has no NOT.
     """
     texts = {"TRUE": text}
-    if text.strip() and dialect.connectives != "matched":
+    if text.strip() and dialect.rules.connectives != "matched":
         texts["FALSE"] = f"NOT ({text}\n)"  # a comment may end it
     try:
         return mqsel.SelectorSet(texts, dialect=lenient(dialect))
     except mqsel.SelectorError:
-        if dialect.rest == "ignored":  # what is ignored at the end of a text is none within parentheses
+        if dialect.rules.rest == "ignored":  # what is ignored at the end of a text is none within parentheses
             raise Untaken from None
         raise
 
@@ -347,7 +348,8 @@ def dialects_of(written: str) -> Iterator[tuple[str, Dialect]]:
         fields: dict[str, Any] = dict(change.split("=") for change in changes.split(",") if change)
         if "max_length" in fields:
             fields["max_length"] = None if fields["max_length"] == "None" else int(fields["max_length"])
-        yield one, dialect.PRESETS[preset].replace(**fields)
+        rules = {field: fields.pop(field) for field in [*fields] if field in RULES}
+        yield one, dialect.PRESETS[preset].replace(**fields).varied(**rules)
 
 
 def shared(*parts: str) -> Path:

@@ -37,7 +37,8 @@ ROWS = [
     ("cli", "the command line"),
 ]
 INSIDE = {
-    "language": "dialects dialect wordings operators nodes pattern clues computed static hints sets lexer checker"
+    "language": "product products._family products.* products products.__init__ dialects dialect"
+    " wordings operators nodes pattern clues computed static hints sets lexer checker"
     " settle parser selector layout optimizer parameters",
     "logic": "intervals sets formulas needs normal solver.budget solver.automata solver.domains solver.boxes"
     " solver.trials solver solver.__init__ solver.cells",
@@ -96,12 +97,18 @@ def module_of(path: Path) -> str:
 MODULES = set(map(module_of, sources()))
 
 
+def place_of(order: list[str], inside: str) -> int:
+    """Return where a module stands in its folder's list, -1 for nowhere; ``name.*`` is each module of a folder."""
+    names = [inside, f"{inside.rpartition('.')[0]}.*"]
+    return next((order.index(name) for name in names if name in order), -1)
+
+
 def may_import(module: str, name: str) -> bool:
     """Report whether the layers let a module import another one, or a name of another one."""
     (folder, _, inside), (target, _, part) = module.partition("."), name.partition(".")
     if folder == target and inside:
         order = INSIDE[folder].split()
-        return order.index(part or "__init__") < order.index(inside)
+        return place_of(order, part or "__init__") < place_of(order, inside)
     if name in LAZY.get(module, ()):
         return True
     if folder == "formats" and target == "machine":

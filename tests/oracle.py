@@ -129,7 +129,7 @@ class _Message:
             case nodes.Comparison():
                 left = self.value(node.left)
                 # §2: "behind one on the left of `<` and its like nothing is computed"; `skipped`: of any.
-                nulls, is_order = self.dialect.null_equality, node.operator not in ("=", "<>")
+                nulls, is_order = self.dialect.rules.null_equality, node.operator not in ("=", "<>")
                 if left == NULL and (nulls == "skipped" or (nulls != "unknown" and is_order)):
                     return UNKNOWN
                 return self.compare(node.operator, left, self.value(node.right))
@@ -163,7 +163,7 @@ class _Message:
         kind, value = self.read(node.name)
         if kind == "null":
             return UNKNOWN
-        return _truth(value) if kind == "boolean" else self.mismatch(self.dialect.condition_mismatch)
+        return _truth(value) if kind == "boolean" else self.mismatch(self.dialect.rules.condition_mismatch)
 
     def junction(self, operands: tuple[nodes.Node, ...], *, decisive: str) -> str:
         """§1: "a FALSE → FALSE; a ERR → ERR; otherwise evaluate b; b ERR → ERR; else Kleene" (OR: from TRUE).
@@ -171,13 +171,13 @@ class _Message:
         §2: `connectives` = `eager` ("both sides are evaluated, and ERR of either is ERR") · `first` ("AND is its first
         operand that is not TRUE, OR its first that is; else the last").
         """
-        if self.dialect.connectives == "first":
+        if self.dialect.rules.connectives == "first":
             for operand in operands:
                 truth = self.truth(operand)
                 if (truth == TRUE) is (decisive == TRUE):
                     break
             return truth
-        if self.dialect.connectives == "eager":
+        if self.dialect.rules.connectives == "eager":
             truths = [self.truth(operand) for operand in operands]
             return next((one for one in (decisive, UNKNOWN) if one in truths), _NOT[decisive])
         result = _NOT[decisive]
@@ -195,8 +195,8 @@ class _Message:
         # "NULL on either side → UNKNOWN (NULL wins over mismatch)." §2: `null_equality` = `left` (equal to NULL alone,
         # UNKNOWN on the left of a value) · `value` (equal to NULL alone).
         if "null" in kinds:
-            is_left = kinds[0] == "null" != kinds[1] and self.dialect.null_equality == "left"
-            if symbol not in ("=", "<>") or self.dialect.null_equality in ("unknown", "skipped") or is_left:
+            is_left = kinds[0] == "null" != kinds[1] and self.dialect.rules.null_equality == "left"
+            if symbol not in ("=", "<>") or self.dialect.rules.null_equality in ("unknown", "skipped") or is_left:
                 return UNKNOWN
             return _truth((kinds[0] == kinds[1]) == (symbol == "="))
         # "Numbers compare after Java binary promotion"; "IEEE rules for NaN; -0.0 = 0.0".
@@ -208,34 +208,36 @@ class _Message:
         # §2: `ordering` = `texts` (strings and byte strings "by their bytes") · `all` ("strings by UTF-16 code units,
         # and booleans").
         kind = {*kinds}
-        if kind == {"string"} and self.dialect.ordering != "numbers":
-            form = "utf-16-be" if self.dialect.ordering == "all" else "utf-8"
+        if kind == {"string"} and self.dialect.rules.ordering != "numbers":
+            form = "utf-16-be" if self.dialect.rules.ordering == "all" else "utf-8"
             return _truth(
                 _OPERATIONS[symbol](left[1].encode(form, "surrogatepass"), right[1].encode(form, "surrogatepass"))
             )
-        if kind == {{"texts": "bytes", "all": "boolean"}.get(self.dialect.ordering)}:
+        if kind == {{"texts": "bytes", "all": "boolean"}.get(self.dialect.rules.ordering)}:
             return _truth(_OPERATIONS[symbol](left[1], right[1]))
         # "Any other pairing, and ordering of non-numbers at run time, is a type mismatch". Poison is such a pairing.
         return self.mismatch(negated=symbol == "<>")
 
     def numbers(self, symbol: str, left: Value, right: Value) -> str:
         """§2: `narrow_types`, `integers`, `mixed_numbers` ("by their exact values") and `floats`."""
-        if self.dialect.narrow_types != "promoted":
+        if self.dialect.rules.narrow_types != "promoted":
             if right[0] in ("int8", "int16") and left[0] not in ("int8", right[0]):
                 return self.mismatch(negated=symbol == "<>")
-            if self.dialect.narrow_types == "casts" and (left[0], right[0]) == ("float64", "float32"):
+            if self.dialect.rules.narrow_types == "casts" and (left[0], right[0]) == ("float64", "float32"):
                 raise _SelectorIsFalseError
         numbers: tuple[Any, Any] = left[1], right[1]
-        if self.dialect.mixed_numbers == "double":
+        if self.dialect.rules.mixed_numbers == "double":
             numbers = _promote(left, right)[1:]
-        if self.dialect.floats == "total" and isinstance(numbers[0], float):
+        if self.dialect.rules.floats == "total" and isinstance(numbers[0], float):
             numbers = _rank(numbers[0]), _rank(numbers[1])
         return _truth(_OPERATIONS[symbol](*numbers))
 
     def widened(self, value: Value) -> Value:
         """§2: `integers` = `long` · `unbounded`: "all are INT64, and all approximate numbers FLOAT64"."""
         wide = {"float32": "float64", **dict.fromkeys(_INTEGERS, "int64")}
-        return (wide.get(value[0], value[0]), value[1]) if self.dialect.integers in ("long", "unbounded") else value
+        return (
+            (wide.get(value[0], value[0]), value[1]) if self.dialect.rules.integers in ("long", "unbounded") else value
+        )
 
     def between(self, node: nodes.Between) -> str:
         """§5: "BETWEEN = `a >= b AND a <= c`; NOT BETWEEN = `a < b OR a > c`; NULL by `between_null`"."""
@@ -262,13 +264,13 @@ class _Message:
         # "A non-string operand is a type mismatch of the operation as written: IN and NOT IN are both FALSE."
         is_in = isinstance(node, nodes.In)
         if kind != "string":
-            choice = self.dialect.in_mismatch if is_in else self.dialect.like_mismatch
+            choice = self.dialect.rules.in_mismatch if is_in else self.dialect.rules.like_mismatch
             return self.mismatch("comparison" if choice == "listed" else choice, negated=node.negated)
         # "IN = OR of equalities, NOT IN its negation."
         found = (
             value in node.choices
             if isinstance(node, nodes.In)
-            else _like(value, node.pattern, node.escape, self.dialect.like_escapes)
+            else _like(value, node.pattern, node.escape, self.dialect.rules.like_escapes)
         )
         return _truth(found is not node.negated)
 
@@ -278,7 +280,9 @@ class _Message:
             case nodes.Literal():
                 # §5: "all integer literals are INT64"; §3: approximate numerics are "always double". §2: `integers` =
                 # `narrow`: "literals that INT32 holds are INT32".
-                is_narrow = node.kind == "exact" and self.dialect.integers == "narrow" and abs(node.value) < 1 << 31
+                is_narrow = (
+                    node.kind == "exact" and self.dialect.rules.integers == "narrow" and abs(node.value) < 1 << 31
+                )
                 return "int32" if is_narrow else _LITERALS[node.kind], node.value
             case nodes.Identifier():
                 return self.read(node.name)
@@ -303,16 +307,16 @@ class _Message:
         if all(kind in _NUMBERS for kind, _ in operands):
             return None
         # §2: `arithmetic_mismatch` = `unknown` (NULL) · `error` (ERR).
-        if self.dialect.arithmetic_mismatch == "error":
+        if self.dialect.rules.arithmetic_mismatch == "error":
             raise _SelectorIsFalseError
-        return NULL if self.dialect.arithmetic_mismatch == "unknown" else POISON
+        return NULL if self.dialect.rules.arithmetic_mismatch == "unknown" else POISON
 
     def sign(self, symbol: str, operand: Value) -> Value:
         """Apply a unary sign, after unary promotion (a byte or short becomes an int)."""
         if unusable := self.unusable(operand):
             return unusable
         # §2: `narrow_types`: an INT8 or INT16 "with a minus sign is ERR", and stays what it is behind a plus sign.
-        if self.dialect.narrow_types != "promoted" and operand[0] in ("int8", "int16"):
+        if self.dialect.rules.narrow_types != "promoted" and operand[0] in ("int8", "int16"):
             if symbol == "-":
                 raise _SelectorIsFalseError
             return operand
@@ -325,19 +329,19 @@ class _Message:
 
     def wrap(self, kind: str, number: int) -> int:
         """§2: `integers` = `unbounded`: "integers have no bounds"."""
-        return number if self.dialect.integers == "unbounded" else _wrap(kind, number)
+        return number if self.dialect.rules.integers == "unbounded" else _wrap(kind, number)
 
     def arithmetic(self, symbol: str, left: Value, right: Value) -> Value:
         """Apply a binary operator by §5, Arithmetic."""
         if unusable := self.unusable(left, right):
             return unusable
         # §2: `integers` = `narrow`: "floats are computed as doubles"; `division` = `ieee`: "of doubles".
-        is_division, division = symbol in ("/", "%"), self.dialect.division
+        is_division, division = symbol in ("/", "%"), self.dialect.rules.division
         are_whole = left[0] in _INTEGERS and right[0] in _INTEGERS
         if is_division and division == "unknown" and (right[1] == 0 or (symbol == "%" and not are_whole)):
             return NULL
         try:
-            if self.dialect.integers == "narrow" and not are_whole:
+            if self.dialect.rules.integers == "narrow" and not are_whole:
                 left, right = ("float64", float(left[1])), ("float64", float(right[1]))
             if is_division and division != "java" and not (division == "unknown" and symbol == "%"):
                 left, right = ("float64", float(left[1])), ("float64", float(right[1]))
@@ -350,7 +354,7 @@ class _Message:
         )
         if kind in _INTEGERS:
             return kind, self.wrap(kind, result)
-        if self.dialect.integers == "unbounded" and not math.isfinite(result):
+        if self.dialect.rules.integers == "unbounded" and not math.isfinite(result):
             raise _SelectorIsFalseError
         # Rounding a double sum, product or quotient of two float32 gives the float32 one: 53 >= 2 * 24 + 2 bits.
         return kind, _to_float32(result) if kind == "float32" else result

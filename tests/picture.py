@@ -1,11 +1,13 @@
-"""Draws what `mqsel why` prints of the sample messages, for the page on troubleshooting: `python tests/picture.py`.
+"""Draws the two pictures of the documents: `python tests/picture.py`.
 
-A test holds the picture against what the command prints today.
+`why.svg` is what `mqsel why` prints, and a test compares it with the output of today. `explore.png` is the page
+of `mqsel explore`, which Chromium draws: draw it anew if the page changes.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from html import escape
@@ -13,8 +15,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / ".github" / "why.svg"
-SELECTOR = "JMSType = 'car' AND color = 'blue' AND weight > 2500"
-FILE = "bench/data/messages.jsonl.gz"
+PAGE = ROOT / ".github" / "explore.png"
+SELECTOR = "color = 'white' AND JMSPriority > 4"
+FILE = "bench/data/dump.qload"
 _WIDE, _HIGH, _MARGIN = 8.43, 19, 18  # pixels of a cell, and around all
 _STYLE = """\
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace; white-space: pre }
@@ -28,7 +31,7 @@ text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mo
 def drawn() -> str:
     """Run the command, and return the picture of it."""
     command = [sys.executable, "-m", "mqsel", "why", "--color", "always", SELECTOR, FILE]
-    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
     lines = printed.rstrip("\n").split("\n")
     asked = f'$ mqsel why "{SELECTOR}" {FILE}'
     plain = [asked, *(re.sub(r"\x1b\[[0-9]*m", "", line) for line in lines)]
@@ -60,6 +63,27 @@ def _colored(line: str) -> str:
     return re.sub(r"\x1b\[(3[0-9])m(.*?)\x1b\[0m", r'<tspan class="c\1">\2</tspan>', escape(line))
 
 
+def draw_page() -> None:
+    """Draw the page of `mqsel explore` with a misspelled property, and one message explained."""
+    from playwright.sync_api import sync_playwright
+
+    command = [sys.executable, "-m", "mqsel", "explore", "--no-browser", "bench/data/messages.jsonl.gz"]
+    with sync_playwright() as running, subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as served:
+        assert served.stdout is not None
+        url = next(found[0] for line in served.stdout if (found := re.search(r"http://\S+", line)))
+        browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1180, "height": 920})
+        page.goto(url)
+        page.fill("#selector", "JMSType = 'car' AND colour = 'blue' AND weight > 2500")
+        page.get_by_text("no message has colour").first.wait_for()
+        page.locator("[role=option]").nth(4).click()
+        page.get_by_text("it would be selected if").wait_for()
+        page.screenshot(path=PAGE)
+        browser.close()
+        served.terminate()
+
+
 if __name__ == "__main__":
     PICTURE.write_text(drawn(), encoding="utf-8")
-    sys.stdout.write(f"{PICTURE}\n")
+    draw_page()
+    sys.stdout.write(f"{PICTURE}\n{PAGE}\n")

@@ -39,7 +39,7 @@ JMS_PRESETS = {name: dialect for name, dialect in PRESETS.items() if core_of(dia
 # These presets, and a dialect that no product has: what a preset to come may say is in it.
 DIALECTS = {
     **JMS_PRESETS,
-    "MADE_UP": PRESETS["JMS"].replace(
+    "MADE_UP": PRESETS["JMS"].varied(
         unequal_sign="exclamation", remainder="yes", not_operand="primary", quoted_names="double", comments="dashes"
     ),
 }

@@ -54,7 +54,7 @@ def test_engines_agree(name: str) -> None:
     assert seen["computed"] > 20
 
 
-LEFT = mqsel.JMS.replace(null_equality="left")
+LEFT = mqsel.JMS.varied(null_equality="left")
 MIXED = "a = b AND NOT 5 <> x OR a <> b AND c = 1"
 
 
@@ -95,7 +95,7 @@ def test_attributes_that_are_no_tests() -> None:
         with pytest.raises(mqsel.ProgramError, match="save the set again"):
             computed_among(["a", "b", written.replace(old, new)])
 
-    quoted = mqsel.JMS.replace(quoted_names="double", headers="any")
+    quoted = mqsel.JMS.replace(headers="any").varied(quoted_names="double")
     with pytest.raises(mqsel.ArgumentError, match="as computed"):
         mqsel.SelectorSet({1: '"x as test" = 1'}, dialect=quoted)
 
@@ -228,7 +228,7 @@ def test_solver() -> None:
 )
 def test_integers_beyond_doubles(test: str, wanted: str, choices: dict[str, str]) -> None:
     """Beside a double an integer of any size is compared; arithmetic of both is ERR; all of the analysis takes them."""
-    text, dialect = test.format("1" + "0" * 400), mqsel.RABBITMQ.replace(**choices)
+    text, dialect = test.format("1" + "0" * 400), mqsel.RABBITMQ.varied(**choices)
     matcher = mqsel.compile(text, dialect=dialect)
 
     assert matcher.explain({"a": 2.5}).truth.name == wanted
@@ -317,7 +317,7 @@ def test_what_matches_is_true(name: str) -> None:
 
 def test_narrow_arithmetic_on_a_text_is_an_error_for_matches_too() -> None:
     """What is not TRUE of an AND is not left out where the rest may be ERR: that is ERR of the whole selector."""
-    evaluated = mqsel.ARTEMIS.replace(connectives="kleene")
+    evaluated = mqsel.ARTEMIS.varied(connectives="kleene")
     for optimize in (True, False):
         matcher = mqsel.compile("b <> 1 AND a * 3 < 5 OR b IS NULL", dialect=evaluated, optimize=optimize)
         assert not matcher.matches({"a": "1"})

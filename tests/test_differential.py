@@ -16,7 +16,7 @@ from volumes import volume
 import mqsel
 from mqsel.columns import _answers
 from mqsel.language import nodes
-from mqsel.language.dialect import JMS
+from mqsel.language.dialect import CHOICES, JMS
 from mqsel.language.lexer import scan
 from mqsel.language.optimizer import optimize
 from mqsel.language.parser import _Parser, parse
@@ -97,10 +97,11 @@ def test_choices_of_any_fields_agree(name: str) -> None:
     compared = 0
     for _ in range(PAIRS * 2):
         chosen = {field: rng.choice(_FIELDS[field].split()) for field in rng.sample(sorted(_FIELDS), rng.randint(1, 5))}
-        dialect = strategies.DIALECTS[name].replace(**chosen)
+        fields = {field: chosen.pop(field) for field in [*chosen] if field in CHOICES}
+        dialect = strategies.DIALECTS[name].replace(**fields).varied(**chosen)
         text, properties = strategies.random_case(rng, name)
-        is_unbounded = dialect.integers == "unbounded" and dialect.division != "unknown"
-        if is_unbounded or (dialect.null_arithmetic == "selector" and dialect.arithmetic_mismatch == "unknown"):
+        is_unbounded = dialect.rules.integers == "unbounded" and dialect.rules.division != "unknown"
+        if is_unbounded or (dialect.null_arithmetic == "selector" and dialect.rules.arithmetic_mismatch == "unknown"):
             continue
         try:
             matcher = mqsel.compile(text, dialect=dialect)

@@ -19,7 +19,8 @@ from conftest import ROOT, VECTORS_ROOT, is_shown, json_lines
 
 import mqsel
 from mqsel.cli import _parser
-from mqsel.language.dialects import PRESETS, PRODUCTS
+from mqsel.language.dialects import PRESETS
+from mqsel.language.products import PRODUCTS
 
 PACKAGE = Path(mqsel.__file__).parent
 DOCUMENTS = [path for path in (ROOT / "README.md", *sorted(PACKAGE.rglob("*.md"))) if path.exists()]

@@ -30,7 +30,10 @@ from mqsel.cli.arguments import filled
 from mqsel.cli.help import topics
 from mqsel.cli.rules import described
 from mqsel.formats.mqrfh2 import NOTES
-from mqsel.language.dialects import FIELDS, JAKARTA, LENGTH, PRESETS, PRODUCTS, SOURCES, Choice
+from mqsel.language.dialects import FIELDS, LENGTH, PRESETS, SOURCES, choices_of
+from mqsel.language.product import RULES as PRODUCT_RULES
+from mqsel.language.product import Choice
+from mqsel.language.products import PRODUCTS
 
 ROOT = Path(__file__).parents[2]
 # Beside the pages of this folder.
@@ -142,8 +145,9 @@ def _broker(name: str, product: str, checked: str) -> Iterator[str]:
     yield "Each row is a field of `mqsel.Dialect`. The dialects agree on all other fields.\n"
     yield f"| Field | `{base}` | `{name}` | Source |\n|---|---|---|---|"
     cited = ""
-    for field in JAKARTA:
-        choices = [{**JAKARTA, **PRESETS[dialect]}[field] for dialect in (base, name)]
+    both = [choices_of(dialect) for dialect in (base, name)]
+    for field in [field for field in both[0] if field != "product"]:
+        choices = [one[field] for one in both]
         if choices[0] != choices[1]:
             first, second = (_choice(field, choice) for choice in choices)
             yield f"| `{field}` | {first.meaning} | {second.meaning} | {second.source} |".replace("|  |", "| |")
@@ -165,7 +169,7 @@ def _choice(field: str, choice: str | int | None) -> Choice:
         return Choice(f"At most {choice:,} characters" if choice else "No limit", "")
     text = (ROOT / "mqsel" / "language" / "README.md").read_text(encoding="utf-8")
     titles = {title[0]: title for title in re.findall(r"^## §(\d .*)$", text, re.MULTILINE)}
-    meaning, source = FIELDS[field][str(choice)]
+    meaning, source = {**FIELDS, **PRODUCT_RULES}[field][str(choice)]
     page = "../../../../mqsel/language/README.md"
     linked = re.sub(
         r"(?<!Jakarta )(?<!Java )§(\d)\b(?!\.)",

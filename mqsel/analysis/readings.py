@@ -16,6 +16,7 @@ from mqsel.language import dialects
 from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.nodes import Arithmetic, Computed, In, Like, Node, Not, walk
 from mqsel.language.optimizer import optimize
+from mqsel.language.product import RULES
 from mqsel.language.selector import read_selector
 from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.machine._vm import Machine
@@ -81,11 +82,13 @@ _OF_COMPILING = 40  # steps, and one more for each character
 
 
 def _differing(a: Dialect, b: Dialect) -> list[str]:
-    return [name for name in Dialect._fields if getattr(a, name) != getattr(b, name)]
+    fields = [name for name in Dialect._fields if name != "product" and getattr(a, name) != getattr(b, name)]
+    return fields + [rule for rule in RULES if getattr(a.rules, rule) != getattr(b.rules, rule)]
 
 
 def _with(a: Dialect, b: Dialect, names: Sequence[str]) -> Dialect:
-    return a.replace(**{name: getattr(b, name) for name in names})
+    fields = {name: getattr(b, name) for name in names if name not in RULES}
+    return a.replace(**fields).varied(**{name: getattr(b.rules, name) for name in names if name in RULES})
 
 
 def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect, budget: Budget) -> tuple[Reading, ...]:
@@ -121,7 +124,7 @@ def readings(text: str, message: Mapping[str, Any], a: Dialect, b: Dialect, budg
         return ()
     found = []
     for name in needed:
-        choices = getattr(a, name), getattr(b, name)
+        choices = a.choice(name), b.choice(name)
         meanings, sources = zip(*[dialects.reading(name, choice) for choice in choices], strict=True)
         found.append(Reading(name, (str(choices[0]), str(choices[1])), meanings, sources))
     return tuple(found)
@@ -141,8 +144,8 @@ def peculiar(
     if expected in (truth, REFUSED) or outcome(text, message, _alone(dialect)) is not truth:
         return ""
     for name in _rules(test, is_mismatched=is_mismatched, is_missing=None in message.values()):
-        if getattr(dialect, name) != getattr(JMS, name):
-            return in_this_dialect(name, getattr(dialect, name))
+        if dialect.choice(name) != JMS.choice(name):
+            return in_this_dialect(name, dialect.choice(name))
     return f"in JMS the test is {expected}"
 
 

@@ -1,4 +1,4 @@
-"""Changes of selectors over files of messages, for ``mqsel diff``: what is gained and lost, by key."""
+"""Changes of selectors over files of messages, for ``mqsel diff``: how many messages are added and dropped, by key."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def over_files(
         sum(count for (_, is_gained), count in changed.items() if is_gained is one) for one in (True, False)
     )
     say(
-        f"{total.messages:,} message{'s' * (total.messages != 1)}, {gained:,} gained, {lost:,} lost, "
+        f"{total.messages:,} message{'s' * (total.messages != 1)}, {gained:,} added, {lost:,} dropped, "
         f"{total.skipped:,} skipped, {desk.seconds:.2f} s" + f", {len(unread):,} not read" * bool(unread)
     )
     return 2 if desk.trouble or not is_valid else int(bool(gained or lost))
@@ -111,7 +111,7 @@ def _show(key: str, change: SelectionChange, *, as_json: bool) -> None:
         print_json({**({"key": key} if key else {}), **found})
         return
     if key:
-        print_text(f"{key}: {change.gained.messages:,} gained, {change.lost.messages:,} lost", is_cut=True)
-    for word, side in sides.items():
+        print_text(f"{key}: {change.gained.messages:,} added, {change.lost.messages:,} dropped", is_cut=True)
+    for word, side in (("added", change.gained), ("dropped", change.lost)):
         for line in side.lines(word):
             print_text(line, indent="    ", is_cut=not line.startswith("exactly"))

@@ -12,7 +12,7 @@ from mqsel.files.framings import FORMATS
 from mqsel.formats.records import SCHEMAS
 from mqsel.inventory import KINDS
 from mqsel.language.dialect import PRESETS
-from mqsel.language.dialects import PRODUCTS
+from mqsel.language.products import PRODUCTS
 
 _EXAMPLES = """\
 mqsel help formats

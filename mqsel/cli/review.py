@@ -105,7 +105,7 @@ def _examples(row: ReviewRow, contract: Contract | None) -> Iterator[tuple[str, 
             yield "text", f"{'before' if given is row.old else 'now'}: {one.message}"
     old, new = [one if isinstance(one, Selector) else None for one in known]
     if row.related is not None and old is not None and new is not None:
-        for what, message in (("gained", row.related.b_alone), ("lost", row.related.a_alone)):
+        for what, message in (("added", row.related.b_alone), ("dropped", row.related.a_alone)):
             if message is not None:
                 yield "code", in_words(message)
                 yield "text", f"{what}: {truth_of(old, message)} before, {truth_of(new, message)} now"

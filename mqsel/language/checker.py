@@ -335,7 +335,7 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
 
     Raises: SelectorTypeError: types that can never fit.
     """
-    if dialect.static_types != "jms":
+    if dialect.rules.static_types != "jms":
         return  # `mqsel.language.static` did it, of the tree as it was parsed
     root = order[-1]
     for node in order:

@@ -70,7 +70,7 @@ def clues_of(roots: Sequence[Node], texts: Sequence[str]) -> Clues:
     literals = [node.value for node, _ in nodes if type(node) is Literal and node.kind in KINDS]
     texts = [*texts, *[one for one in literals if isinstance(one, str)]]
     texts += [text for node, _ in nodes if isinstance(node, In) for text in node.choices]
-    reads_texts = any(dialect.text_numbers == "read" for _, dialect in nodes)
+    reads_texts = any(dialect.rules.text_numbers == "read" for _, dialect in nodes)
     numbers = _held([one for one in literals if isinstance(one, (int, float)) and not isinstance(one, bool)])
     numbers |= {number for text in texts if reads_texts and (number := number_in(text)) is not None}
     numbers |= {0, *[-one for one in numbers if any(isinstance(node, Sign) for node, _ in nodes)]}
@@ -122,8 +122,8 @@ def _with_patterns(clues: Clues, likes: Sequence[tuple[Node, Dialect]]) -> Clues
         if form == "exact":
             texts.append(text)
             continue
-        lines.add(dialect.like_lines != "all" and not is_simple(parts, dialect))
-        units |= {dialect.like_units} if ("_", True) in parts else set()
+        lines.add(dialect.rules.like_lines != "all" and not is_simple(parts, dialect))
+        units |= {dialect.rules.like_units} if ("_", True) in parts else set()
         if form != "prefix" or text:
             patterns.append(tuple(map(tuple, pieces)))
     written = "".join([*texts, *[one or "" for pattern in patterns for piece in pattern for one in piece]])

@@ -158,9 +158,10 @@ class _Rules:
 
     def __init__(self, dialect: Dialect, root: Node) -> None:
         self.dialect = dialect
-        self.root = root if dialect.connectives == "matched" else None
-        self.is_narrow = dialect.integers == "narrow"
-        self.is_wide = dialect.integers in ("long", "unbounded")
+        self.rules = dialect.rules
+        self.root = root if self.rules.connectives == "matched" else None
+        self.is_narrow = self.rules.integers == "narrow"
+        self.is_wide = self.rules.integers in ("long", "unbounded")
         self.others = core_of(dialect).others
         mismatch = {sign: self.others[sign] for sign in ("=", "<>")}
         self.is_negated = mismatch["<>"] is NOT[mismatch["="]]
@@ -196,7 +197,7 @@ class _Rules:
 
     def arrived(self, value: Any) -> Any:
         """Return a property as the product sees it."""
-        if self.dialect.text_numbers == "read" and value is not None:
+        if self.rules.text_numbers == "read" and value is not None:
             return java_text(value)
         if self.is_wide and isinstance(value, (int, float)) and type(value) not in (bool, int, float):
             return int(value) if isinstance(value, int) else float(value)
@@ -241,7 +242,7 @@ class _Rules:
         return found
 
     def joined(self, left: Truth, right: Truth, *, is_and: bool) -> Truth:
-        rule = self.dialect.connectives
+        rule = self.rules.connectives
         if left is _ERR or (rule == "eager" and right is _ERR):
             return _ERR
         if rule == "first":
@@ -257,7 +258,7 @@ class _Rules:
         left, right = self.value(left), self.value(right)
         if left is _ERR:
             return Truth.ERR
-        nulls = self.dialect.null_equality
+        nulls = self.rules.null_equality
         if left is None and (nulls == "skipped" or (nulls != "unknown" and node.operator not in ("=", "<>"))):
             return Truth.UNKNOWN  # what stands on the right is not computed
         return _ERR if right is _ERR else self.compare(node.operator, left, right)
@@ -265,16 +266,16 @@ class _Rules:
     def compare(self, sign: str, left: Any, right: Any) -> Truth:
         """Compare two values, neither of which is ERR."""
         if left is None or right is None:
-            if sign not in ("=", "<>") or self.dialect.null_equality in ("unknown", "skipped"):
+            if sign not in ("=", "<>") or self.rules.null_equality in ("unknown", "skipped"):
                 return Truth.UNKNOWN
-            if left is None and right is not None and self.dialect.null_equality == "left":
+            if left is None and right is not None and self.rules.null_equality == "left":
                 return Truth.UNKNOWN
             return Truth((left is right) is (sign == "="))
         if sign == "<>":
             if not self.is_negated and self.differ("=", left, right):
                 return self.mismatch("<>")
             return NOT[self.compare("=", left, right)]
-        if self.dialect.text_numbers == "read":
+        if self.rules.text_numbers == "read":
             left, right = self.read(sign, left, right)
             if _fails((left, right)):
                 return _ERR
@@ -285,7 +286,7 @@ class _Rules:
         if _is_number(left):
             return self.numbers(sign, left, right)
         if isinstance(left, (str, bytes)):
-            form = "utf-16-be" if self.dialect.ordering == "all" else "utf-8"
+            form = "utf-16-be" if self.rules.ordering == "all" else "utf-8"
             left, right = [one.encode(form, "surrogatepass") if isinstance(one, str) else one for one in (left, right)]
         return Truth(RELATIONS[sign](left, right))
 
@@ -295,7 +296,7 @@ class _Rules:
             if _Big in (type(left), type(right)):
                 return type(left) is not type(right)
             is_narrow = type(right) in _NARROW and type(left) is not type(right)
-            return self.dialect.narrow_types != "promoted" and is_narrow and type(left) is not Int8
+            return self.rules.narrow_types != "promoted" and is_narrow and type(left) is not Int8
         kinds = {_kind(left), _kind(right)}
         if kinds == {"string", "bytes"} and self.dialect.byte_strings == "unquoted":
             kinds = {"string"}
@@ -303,18 +304,18 @@ class _Rules:
             return True
         if sign in ("=", "<>"):
             return kinds == {"nothing"}
-        allowed = {"numbers": (), "texts": ("string", "bytes"), "all": ("string", "boolean")}[self.dialect.ordering]
+        allowed = {"numbers": (), "texts": ("string", "bytes"), "all": ("string", "boolean")}[self.rules.ordering]
         return not kinds.issubset(allowed)
 
     def numbers(self, sign: str, left: Any, right: Any) -> Truth:
-        if self.dialect.narrow_types == "casts" and type(left) is float and type(right) is Float32:
+        if self.rules.narrow_types == "casts" and type(left) is float and type(right) is Float32:
             return _ERR
-        if self.dialect.mixed_numbers == "double":
+        if self.rules.mixed_numbers == "double":
             if float in (type(left), type(right)):
                 left, right = _double(left), _double(right)
             elif Float32 in (type(left), type(right)):
                 left, right = Float32(_double(left)), Float32(_double(right))
-        if self.dialect.floats == "total" and isinstance(left, float):
+        if self.rules.floats == "total" and isinstance(left, float):
             left, right = _rank(left), _rank(right)
         return Truth(RELATIONS[sign](left, right))
 
@@ -345,9 +346,9 @@ class _Rules:
         value, *items = map(self.value, (operand, *items))
         if value is None or value is _ERR:
             return _ERR if value is _ERR else Truth.UNKNOWN
-        if self.dialect.in_mismatch == "unknown" and not isinstance(value, str):
+        if self.rules.in_mismatch == "unknown" and not isinstance(value, str):
             return Truth.UNKNOWN
-        is_listed = self.dialect.in_mismatch == "listed"
+        is_listed = self.rules.in_mismatch == "listed"
         found = Truth.FALSE
         for one in items:
             equal = one if one is _ERR else self.compare("=", value, one)
@@ -357,7 +358,7 @@ class _Rules:
                 found = equal
         if is_listed and negated and found is Truth.FALSE and any(self.differ("=", value, one) for one in items):
             return Truth.FALSE
-        is_mismatch = self.dialect.in_mismatch == "comparison" and found is Truth.FALSE
+        is_mismatch = self.rules.in_mismatch == "comparison" and found is Truth.FALSE
         if is_mismatch and any(one is not None and self.differ("=", value, one) for one in items):
             return self.mismatch("NOT IN" if negated else "IN")
         return NOT[found] if negated else found
@@ -377,7 +378,7 @@ class _Rules:
                 return Truth.UNKNOWN
         if not isinstance(value, str):
             return self.mismatch("NOT LIKE" if negated else "LIKE")
-        is_bytes = self.dialect.like_units == "bytes"
+        is_bytes = self.rules.like_units == "bytes"
         found = regex(pattern, escape, self.dialect).fullmatch(
             value.encode("utf-8", "surrogatepass") if is_bytes else value
         )
@@ -419,16 +420,16 @@ class _Rules:
         value = self.value(operand)
         if value is None or value is _ERR:
             return _ERR if value is None and node.null is _ERR else value
-        is_minus, mismatch = node.operator == "-", self.dialect.arithmetic_mismatch
+        is_minus, mismatch = node.operator == "-", self.rules.arithmetic_mismatch
         if not _is_number(value):
             if mismatch == "error":
                 return _ERR
             if mismatch == "comparison":
                 return _NO_NUMBER
-            return None if is_minus or self.dialect.integers == "unbounded" else value
+            return None if is_minus or self.rules.integers == "unbounded" else value
         if not is_minus:
             return value
-        if self.dialect.narrow_types != "promoted" and type(value) in _NARROW:
+        if self.rules.narrow_types != "promoted" and type(value) in _NARROW:
             return _ERR
         if type(value) is _Big:
             return -int(value) if value == 1 << 63 else _Big(-value)
@@ -438,7 +439,7 @@ class _Rules:
 
     def fitted(self, number: int, *, is_long: bool) -> int:
         """Return an integer within the bounds of its type."""
-        if self.dialect.integers == "unbounded":
+        if self.rules.integers == "unbounded":
             return number
         half = 1 << (63 if is_long else 31)
         wrapped = (number + half) % (2 * half) - half
@@ -455,11 +456,11 @@ class _Rules:
             return _ERR
         if left is None or right is None:
             return _ERR if null is _ERR else None
-        if sign == "/" and self.dialect.division == "word" and _is_number(right) and right == 0:
+        if sign == "/" and self.rules.division == "word" and _is_number(right) and right == 0:
             one, zero = _term(left), _term(0)  # whatever is no number is greater
             return _Word("plus_infinity" if one > zero else "minus_infinity" if one < zero else "nan")
         if not (_is_number(left) and _is_number(right)):
-            mismatch = self.dialect.arithmetic_mismatch
+            mismatch = self.rules.arithmetic_mismatch
             if mismatch == "joined" and sign == "+" and isinstance(left, str):
                 return left + java_text(right)
             return {"comparison": _NO_NUMBER, "unknown": None}.get(mismatch, _ERR)
@@ -474,14 +475,14 @@ class _Rules:
 
     def floats(self, sign: str, left: Any, right: Any) -> Any:
         found = ARITHMETIC[sign](float(left), float(right))
-        if self.dialect.integers == "unbounded" and not math.isfinite(found):
+        if self.rules.integers == "unbounded" and not math.isfinite(found):
             return _ERR
-        if self.dialect.integers == "java" and float not in (type(left), type(right)):
+        if self.rules.integers == "java" and float not in (type(left), type(right)):
             return Float32(ARITHMETIC[sign](Float32(left), Float32(right)))
         return found
 
     def divided(self, sign: str, left: Any, right: Any) -> Any:
-        division = self.dialect.division
+        division = self.rules.division
         are_whole = isinstance(left, int) and isinstance(right, int)
         if division == "java":
             if are_whole and right == 0:
@@ -490,14 +491,14 @@ class _Rules:
                 quotient = abs(int(left)) // abs(int(right)) * (1 if (left < 0) == (right < 0) else -1)
                 found = quotient if sign == "/" else int(left) - quotient * int(right)
                 return self.fitted(found, is_long=int in (type(left), type(right)))
-            single = self.dialect.integers == "java" and float not in (type(left), type(right))
+            single = self.rules.integers == "java" and float not in (type(left), type(right))
             return Float32(_quotient(sign, Float32(left), Float32(right))) if single else _quotient(sign, left, right)
         if division == "unknown" and (right == 0 or (sign == "%" and not are_whole)):
             return None
         if division == "unknown" and sign == "%":
             return (abs(left) % abs(right)) * (1 if left >= 0 else -1)
         ratio = _quotient(sign, left, right)
-        return ratio if self.dialect.integers != "unbounded" or math.isfinite(ratio) else _ERR
+        return ratio if self.rules.integers != "unbounded" or math.isfinite(ratio) else _ERR
 
     # ---- texts that are read as what they are compared with
 

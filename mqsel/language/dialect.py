@@ -13,6 +13,8 @@ from mqsel.arguments import check_word
 from mqsel.carets import shortened
 from mqsel.errors import ArgumentError
 from mqsel.language import dialects
+from mqsel.language.product import RULES, Rules
+from mqsel.language.products import rules_of, varied
 from mqsel.values import Truth
 
 # Allowed values of each field, in the order in which a program numbers them.
@@ -56,48 +58,7 @@ class _Choices(NamedTuple):
     out_of_range: str = _JAKARTA["out_of_range"]
     approximate_literals: str = _JAKARTA["approximate_literals"]
     zero_identifier: str = _JAKARTA["zero_identifier"]
-    unequal_sign: str = _JAKARTA["unequal_sign"]
-    remainder: str = _JAKARTA["remainder"]
-    not_operand: str = _JAKARTA["not_operand"]
-    quoted_names: str = _JAKARTA["quoted_names"]
-    comments: str = _JAKARTA["comments"]
-    text_numbers: str = _JAKARTA["text_numbers"]
-    null_equality: str = _JAKARTA["null_equality"]
-    connectives: str = _JAKARTA["connectives"]
-    ordering: str = _JAKARTA["ordering"]
-    arithmetic_mismatch: str = _JAKARTA["arithmetic_mismatch"]
-    in_mismatch: str = _JAKARTA["in_mismatch"]
-    like_mismatch: str = _JAKARTA["like_mismatch"]
-    condition_mismatch: str = _JAKARTA["condition_mismatch"]
-    integers: str = _JAKARTA["integers"]
-    division: str = _JAKARTA["division"]
-    floats: str = _JAKARTA["floats"]
-    mixed_numbers: str = _JAKARTA["mixed_numbers"]
-    narrow_types: str = _JAKARTA["narrow_types"]
-    like_escapes: str = _JAKARTA["like_escapes"]
-    like_units: str = _JAKARTA["like_units"]
-    like_lines: str = _JAKARTA["like_lines"]
-    letters: str = _JAKARTA["letters"]
-    strings: str = _JAKARTA["strings"]
-    words: str = _JAKARTA["words"]
-    keyword_case: str = _JAKARTA["keyword_case"]
-    numbers: str = _JAKARTA["numbers"]
-    comparisons: str = _JAKARTA["comparisons"]
-    arithmetic: str = _JAKARTA["arithmetic"]
-    signs: str = _JAKARTA["signs"]
-    plus_sign: str = _JAKARTA["plus_sign"]
-    in_operands: str = _JAKARTA["in_operands"]
-    like_operands: str = _JAKARTA["like_operands"]
-    null_operand: str = _JAKARTA["null_operand"]
-    escape: str = _JAKARTA["escape"]
-    null_value: str = _JAKARTA["null_value"]
-    static_types: str = _JAKARTA["static_types"]
-    rest: str = _JAKARTA["rest"]
-    empty_text: str = _JAKARTA["empty_text"]
-    prefix: str = _JAKARTA["prefix"]
-    max_tokens: str = _JAKARTA["max_tokens"]
-    not_modelled: str = _JAKARTA["not_modelled"]
-    max_depth: str = _JAKARTA["max_depth"]
+    product: str = _JAKARTA["product"]
 
 
 class Dialect(_Choices):
@@ -134,10 +95,33 @@ class Dialect(_Choices):
         # Every program that is loaded has its dialect checked.
         if {*map(type, chosen)} != {str} or not all(map(contains, CHOICES.values(), chosen)):
             for (name, allowed), choice in zip(CHOICES.items(), chosen, strict=True):
-                check_word(f"dialect field {name}", choice, allowed)
+                if name != "product" or type(choice) is not str:
+                    check_word(f"dialect field {name}", choice, allowed)
+            rules_of(self.product)
         limit = self.max_length
         if limit is not None and (type(limit) is not int or not 0 < limit < 1 << 32):
             raise ArgumentError(f"dialect field max_length is {shortened(limit)}: expected a positive integer or None")
+
+    @property
+    def rules(self) -> Rules:
+        """What the product does beyond the other fields."""
+        return rules_of(self.product)
+
+    def choice(self, name: str) -> Any:
+        """Return the choice of a field, or of a rule of the product.
+
+        Args:
+            name: The name of the field or of the rule.
+        """
+        return getattr(self.rules if name in RULES else self, name)
+
+    def varied(self, **changes: str) -> "Dialect":
+        """Return a dialect whose product does otherwise in some rules; comparisons of dialects read selectors so.
+
+        Args:
+            changes: The name of each rule to change, and its new choice.
+        """
+        return self._replace(product=varied(self.product, **changes))
 
     def replace(self, **changes: Any) -> "Dialect":
         """Return a dialect that differs from this one in some fields.
@@ -148,6 +132,11 @@ class Dialect(_Choices):
         Raises: ArgumentError: if there is no such field, or the field has no such choice.
         """
         unknown = changes.keys() - set(self._fields)
+        if own := unknown & {*RULES}:
+            raise ArgumentError(
+                f"{min(own)} is a part of a product since mqsel 0.4: choose product=…",
+                hint=f"products are {', '.join(CHOICES['product'])}",
+            )
         if unknown:
             raise ArgumentError(
                 f"a dialect has no field {min(unknown)!r}", hint=f"fields are {', '.join(CHOICES)}, max_length"
@@ -164,7 +153,8 @@ class Dialect(_Choices):
             }
             for preset in PRESETS
         }
-        nearest = min(changes, key=lambda preset: len(changes[preset]))
+        own = self.product.partition(" ")[0]
+        nearest = min(changes, key=lambda preset: (len(changes[preset]), PRESETS[preset].product != own))
         return nearest, changes[nearest]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -250,22 +240,22 @@ def core_of(dialect: "Dialect") -> Core:
     mismatch = _MISMATCH[dialect.type_mismatch]
     pairs = {
         ("=", "<>"): mismatch,
-        ("IN", "NOT IN"): _IN_MISMATCH.get(dialect.in_mismatch, mismatch),
-        ("LIKE", "NOT LIKE"): _LIKE_MISMATCH.get(dialect.like_mismatch, mismatch),
+        ("IN", "NOT IN"): _IN_MISMATCH.get(dialect.rules.in_mismatch, mismatch),
+        ("LIKE", "NOT LIKE"): _LIKE_MISMATCH.get(dialect.rules.like_mismatch, mismatch),
     }
     others = {operator: other for pair, both in pairs.items() for operator, other in zip(pair, both, strict=True)}
     others |= dict.fromkeys(("<", "<=", ">", ">=", "BETWEEN", "NOT BETWEEN"), mismatch[0])
-    others[""] = _CONDITION_MISMATCH.get(dialect.condition_mismatch, mismatch[0])
+    others[""] = _CONDITION_MISMATCH.get(dialect.rules.condition_mismatch, mismatch[0])
     return Core(
         others,
         _NULL[dialect.null_arithmetic],
         _BETWEEN[dialect.between_null],
         dialect.headers,
-        dialect.floats == "total",
-        dialect.integers == "narrow",
-        all(getattr(dialect, field) in plain for field, plain in dialects.PLAIN.items()),
+        dialect.rules.floats == "total",
+        dialect.rules.integers == "narrow",
+        all(dialect.choice(name) in plain for name, plain in dialects.PLAIN.items()),
         dialect.type_mismatch != "undocumented",
-        dialect.words == "functions",
+        dialect.rules.words == "functions",
     )
 
 

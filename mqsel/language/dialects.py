@@ -1,24 +1,15 @@
 """The tables of dialects: the points on which documents or engines disagree, and what each product chose there.
 
-A field is a point, a preset a product; `python mqsel/language/dialects.py` renders language §2 from both. A product
-that differs on no new point is one more row of PRESETS; `mqsel.language.dialect` makes the records that code asks.
+A field is a point, a preset a product; `python mqsel/language/dialects.py` renders language §2 from both, and from
+`mqsel.language.products`, where each product stands that does more than its documents' choices among these fields.
 """
 
 import re
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-
-class Choice(NamedTuple):
-    """One of the ways in which a field can be read.
-
-    Attributes:
-        meaning: what it does.
-        source: which document says so, by its short name, with the section or the words; or which engine does.
-    """
-
-    meaning: str
-    source: str
-
+from mqsel.language.product import RULES, Choice
+from mqsel.language.products import NO_PRODUCT, PRODUCTS, rules_of
 
 # The choices of each field, in the order in which programs of formats 1 and 2 number them: append only.
 FIELDS: dict[str, dict[str, Choice]] = {
@@ -124,324 +115,23 @@ FIELDS: dict[str, dict[str, Choice]] = {
         ),
         "any": Choice("alone, it matches every message: §8", "JMS page"),
     },
-    "unequal_sign": {
-        "standard": Choice("not equal is written `<>`", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "exclamation": Choice("not equal may be written `!=`, too", "RabbitMQ filter; Service Bus"),
-    },
-    "remainder": {
-        "no": Choice("there is no remainder operator", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "yes": Choice("`%` is the remainder, and binds as `*` does", "Java §15.17.3"),
-    },
-    "not_operand": {
-        "predicate": Choice("NOT negates all of a predicate", "Jakarta §3.8.1.1"),
-        "primary": Choice("NOT negates what stands next: `NOT a = b` is `(NOT a) = b`", "ActiveMQ; Artemis; RocketMQ"),
-        "anywhere": Choice("NOT negates all of a predicate, and stands also where a value does", "Broker-J"),
-        "once": Choice("NOT negates all of a predicate, and no other NOT", "RabbitMQ client"),
-    },
-    "quoted_names": {
-        "no": Choice("a name is an identifier", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "double": Choice('`"any text"` is a name, with `""` for `"`', "Artemis; Broker-J; qpid-cpp"),
-        "brackets": Choice("`[any text]` is a name, with `[[` for `[` and `]]` for `]`", "RabbitMQ filter"),
-        "both": Choice('`"any text"` and `[any text]` are names', "Service Bus"),
-    },
-    "comments": {
-        "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "dashes": Choice(
-            "`--` to the end of its line, and `/* */`, are white space", "ActiveMQ; Artemis; Broker-J; RocketMQ"
-        ),
-    },
-    "text_numbers": {
-        "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "read": Choice(
-            "each property is a text, read as the type of what stands beside it; ERR if that fails", "RocketMQ"
-        ),
-    },
-    "null_equality": {
-        "unknown": Choice("`=` and `<>` with a NULL are UNKNOWN", "Syntax; TIBCO; Jakarta §3.8.1.2"),
-        "left": Choice(
-            "a NULL on the right is equal to NULL alone; beside a value, one on the left is UNKNOWN; behind one on the "
-            "left of `<` and its like nothing is computed",
-            "ActiveMQ; Artemis; RocketMQ",
-        ),
-        "value": Choice(
-            "NULL is equal to NULL alone; behind one on the left of `<` and its like nothing is computed", "Broker-J"
-        ),
-        "skipped": Choice("a test with a NULL is UNKNOWN; behind one on the left nothing is computed", "qpid-cpp"),
-    },
-    "connectives": {
-        "kleene": Choice("AND and OR are those of Kleene, and end where they are decided", "SQL-92"),
-        "eager": Choice("both sides are evaluated, and ERR of either is ERR", "sjx_evaluator.erl"),
-        "first": Choice("AND is its first operand that is not TRUE, OR its first that is; else the last", "Broker-J"),
-        "matched": Choice(
-            "those of Kleene; but an AND under no NOT ends at UNKNOWN, too, if something behind its first operand can "
-            "be ERR",
-            "ActiveMQ; Artemis",
-        ),
-    },
-    "ordering": {
-        "numbers": Choice("`<` and its like compare numbers; of anything else they are a mismatch", "Syntax; Jakarta"),
-        "texts": Choice("`<` and its like compare strings and byte strings by their bytes, too", "RabbitMQ filter"),
-        "all": Choice(
-            "`<` and its like compare strings by UTF-16 code units, and booleans, too",
-            "ActiveMQ; Artemis; Broker-J; RocketMQ",
-        ),
-    },
-    "arithmetic_mismatch": {
-        "comparison": Choice("arithmetic on anything but numbers compares with nothing", "Jakarta §3.8.1.3"),
-        "unknown": Choice("arithmetic on anything but numbers is NULL", "qpid-cpp; RabbitMQ filter; RocketMQ"),
-        "error": Choice("arithmetic on anything but numbers is ERR", "sjx_evaluator.erl"),
-        "joined": Choice(
-            "arithmetic on anything but numbers is ERR, but a string + anything is both texts, joined",
-            "ActiveMQ; Artemis; Broker-J",
-        ),
-    },
-    "in_mismatch": {
-        "comparison": Choice("IN compares by `=`, and NOT IN by `<>`", "Jakarta §3.8.1.1"),
-        "unknown": Choice(
-            "IN and NOT IN of anything but a string are UNKNOWN", "ActiveMQ; Artemis; Broker-J; RocketMQ"
-        ),
-        "listed": Choice("NOT IN that is TRUE is FALSE if any value of the list is of another type", "qpid-cpp"),
-    },
-    "like_mismatch": {
-        "comparison": Choice("LIKE and NOT LIKE of anything but a string are mismatches", "Jakarta §3.8.1.1"),
-        "negated": Choice(
-            "LIKE of anything but a string is FALSE, NOT LIKE is TRUE", "ActiveMQ; Artemis; Broker-J; RocketMQ"
-        ),
-        "unknown": Choice("LIKE and NOT LIKE of anything but a string are UNKNOWN", "qpid-cpp; RabbitMQ filter"),
-        "error": Choice("LIKE and NOT LIKE of anything but a string are ERR", "sjx_evaluator.erl"),
-    },
-    "condition_mismatch": {
-        "comparison": Choice("a condition that is no boolean is a mismatch", "Jakarta §3.8.1.1"),
-        "false": Choice("a condition that is no boolean is FALSE", "RocketMQ"),
-        "unknown": Choice("a condition that is no boolean is UNKNOWN", "qpid-cpp; RabbitMQ filter; sjx_evaluator.erl"),
-    },
-    "integers": {
-        "java": Choice("literals are INT64; results have the wider type of both operands", "Java §5.6"),
-        "narrow": Choice(
-            "literals that INT32 holds are INT32; floats are computed as doubles",
-            "ActiveMQ; Artemis; Broker-J; RocketMQ",
-        ),
-        "long": Choice("all are INT64, and all approximate numbers FLOAT64", "qpid-cpp; Service Bus"),
-        "unbounded": Choice(
-            "integers have no bounds; all approximate numbers are FLOAT64", "RabbitMQ filter; sjx_evaluator.erl"
-        ),
-    },
-    "division": {
-        "java": Choice("integers are divided to integers; by zero it is ERR", "Java §15.17.2"),
-        "ieee": Choice(
-            "`/` and `%` are of doubles: by zero an infinity or NaN", "ActiveMQ; Artemis; Broker-J; RocketMQ"
-        ),
-        "unknown": Choice("`/` is of doubles, `%` of integers; by zero both are NULL", "RabbitMQ filter"),
-        "word": Choice("`/` is of doubles; by zero the result is a word, which is no number", "sjx_evaluator.erl"),
-    },
-    "floats": {
-        "ieee": Choice("NaN equals nothing, 0.0 and -0.0 are equal", "Java §15.20"),
-        "total": Choice("NaN equals NaN and is greater than all else, -0.0 is less than 0.0", "Java, Double.compareTo"),
-    },
-    "mixed_numbers": {
-        "double": Choice("an integer beside a double is compared as a double", "Java §5.6"),
-        "exact": Choice(
-            "an integer and a double are compared by their exact values", "RabbitMQ filter; sjx_evaluator.erl"
-        ),
-    },
-    "narrow_types": {
-        "promoted": Choice("INT8 and INT16 are promoted as any integer", "Java §5.6"),
-        "gaps": Choice(
-            "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR",
-            "Artemis; Broker-J",
-        ),
-        "casts": Choice(
-            "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR, and so is a "
-            "FLOAT32 on the right of a double",
-            "ActiveMQ",
-        ),
-    },
-    "like_escapes": {
-        "wildcards": Choice("the escape stands for itself before anything but `%`, `_` and itself", "Syntax; TIBCO"),
-        "wild": Choice(
-            "the escape stands for itself before anything but `%`, `_` and itself, and is a wildcard there if it is "
-            "one",
-            "ActiveMQ; Artemis",
-        ),
-        "any": Choice(
-            "what follows the escape stands for itself; an escape at the end is no escape",
-            "RabbitMQ filter; sjx_evaluator.erl",
-        ),
-        "dropped": Choice(
-            "escapes are dropped, those behind an escape too; what follows them stands for itself", "qpid-cpp"
-        ),
-        "dropped_runs": Choice(
-            "several `%` become one; what follows the escape stands for itself; an escape at the end is dropped",
-            "Broker-J",
-        ),
-    },
-    "like_units": {
-        "characters": Choice("`_` is one code point", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "bytes": Choice("`_` is one byte of UTF-8", "qpid-cpp; sjx_evaluator.erl"),
-    },
-    "like_lines": {
-        "all": Choice("`%` and `_` match line ends, too", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "none": Choice("neither matches a line feed", "sjx_evaluator.erl"),
-        "simple": Choice(
-            "`_` matches no line feed; `%` does in a pattern that has no `_` and no other `%`; any other pattern also "
-            "matches with a line feed behind it",
-            "RabbitMQ filter",
-        ),
-    },
-    "letters": {
-        "java": Choice("a name is of the letters of Java", "Names; Jakarta §3.8.1.1"),
-        "ascii": Choice(
-            "a name is of ASCII letters, digits, `_` and `$`", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ client"
-        ),
-        "plain": Choice("a name is of ASCII letters, digits and `_`, and begins with a letter", "RabbitMQ filter"),
-        "unicode": Choice("a name is of letters, digits and `_`, and begins with a letter", "Service Bus"),
-    },
-    "strings": {
-        "apostrophes": Choice("a string stands between apostrophes", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "either": Choice("a string stands between apostrophes or double quotes", "RabbitMQ filter"),
-    },
-    "words": {
-        "jms": Choice("the eleven reserved words of JMS", "Syntax; TIBCO; Jakarta §3.8.1.1; Broker-J; qpid-cpp"),
-        "xpath": Choice("those of JMS, XPATH and XQUERY", "ActiveMQ; Artemis"),
-        "contains": Choice("those of JMS without LIKE and ESCAPE; CONTAINS, STARTSWITH, ENDSWITH", "RocketMQ"),
-        "functions": Choice("those of JMS without BETWEEN; EXISTS, NAN, UTC and names of functions", "RabbitMQ filter"),
-        "not_null": Choice("those of JMS without NULL and IS, which are words together only", "RabbitMQ client"),
-        "exists": Choice(
-            "those of JMS without BETWEEN; EXISTS; those that Transact-SQL reserves are no names without quotes",
-            'Service Bus: "can\'t be a reserved keyword"',
-        ),
-    },
-    "keyword_case": {
-        "any": Choice("a keyword is written in any case", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "capitals": Choice("a keyword is written in capitals; in another case it is no name either", "RabbitMQ filter"),
-    },
-    "numbers": {
-        "java": Choice("numbers are those of Java, by the fields above", "Jakarta §3.8.1.1"),
-        "wrapped": Choice(
-            "hexadecimal, octal, suffix L; what no INT64 holds keeps 32 bits where these are all that wraps to, "
-            "and compares with nothing else; too great a double is infinite",
-            "ActiveMQ; Artemis; Broker-J",
-        ),
-        "decimal": Choice("decimal ones, suffix L; `05` is `0` and a rest; a double is not zero", "RocketMQ"),
-        "grouped": Choice(
-            "hexadecimal, octal and binary of 64 bits, `0x1p3`, underscores, suffixes L, F and D; no subnormals",
-            "qpid-cpp",
-        ),
-        "unbounded": Choice(
-            "decimal ones of any size, digits on both sides of a point, `E` in capitals", "RabbitMQ filter"
-        ),
-        "suffixed": Choice("decimal ones, an exponent or a suffix F or D; `5.` but not `.5`", "RabbitMQ client"),
-        "sql": Choice("decimal ones without suffixes", "Service Bus"),
-    },
-    "comparisons": {
-        "single": Choice("a comparison is no operand of another without parentheses", "Jakarta §3.8.1.1"),
-        "chained": Choice(
-            "comparisons chain from the left; `=`, `<>` and IS bind less than the others",
-            "ActiveMQ; Broker-J; RocketMQ",
-        ),
-        "values": Choice(
-            "a comparison is no operand of another without parentheses, but IN, LIKE and IS are, with their name",
-            "RabbitMQ client",
-        ),
-    },
-    "arithmetic": {
-        "left": Choice("`a - b - c` is `(a - b) - c`", "Jakarta §3.8.1.1"),
-        "right": Choice("`a - b - c` is `a - (b - c)`", "RabbitMQ client"),
-        "none": Choice("there is no arithmetic but for signs", "RocketMQ"),
-    },
-    "signs": {
-        "repeated": Choice("a sign may stand before a sign", "Jakarta §3.8.1.1"),
-        "one": Choice("one sign stands before a value", "RabbitMQ filter"),
-    },
-    "plus_sign": {
-        "number": Choice("a plus sign stands before a number", "Jakarta §3.8.1.1"),
-        "none": Choice("a plus sign before any value is no operator", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
-        "primary": Choice("a plus sign before a name or a literal is no operator, and stands nowhere else", "qpid-cpp"),
-    },
-    "in_operands": {
-        "name": Choice("IN reads a name and lists strings", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "enclosed": Choice(
-            "IN reads a name, also one in parentheses, and lists strings", "ActiveMQ; Broker-J; RocketMQ"
-        ),
-        "any": Choice("IN takes any values", "RabbitMQ filter; qpid-cpp; Service Bus"),
-    },
-    "like_operands": {
-        "name": Choice("LIKE reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "any": Choice("LIKE takes any value on its left", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ filter"),
-        "pattern": Choice("LIKE takes any value, also for a pattern and behind ESCAPE", "Service Bus"),
-    },
-    "null_operand": {
-        "name": Choice("IS NULL reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "any": Choice("IS NULL takes any value or condition", "ActiveMQ; Broker-J; qpid-cpp; RocketMQ"),
-    },
-    "escape": {
-        "character": Choice("an escape is one character", "Jakarta §3.8.1.1"),
-        "utf16": Choice("an escape is one unit of UTF-16", "ActiveMQ; Artemis; Broker-J"),
-        "byte": Choice("an escape is one byte of UTF-8 at most, and neither `%` nor `_`", "qpid-cpp"),
-        "paired": Choice(
-            "an escape is one character, and never the last of a pattern, which has no other control characters",
-            "RabbitMQ filter",
-        ),
-        "any": Choice("an escape is any text", "RabbitMQ client"),
-    },
-    "null_value": {
-        "no": Choice("NULL stands behind IS alone", "Jakarta §3.8.1.1"),
-        "yes": Choice("NULL is a condition, which is UNKNOWN", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
-    },
-    "static_types": {
-        "jms": Choice("types are checked as §4 has it", "Jakarta §3.8.1.1"),
-        "ordered": Choice(
-            "order takes no strings and conditions, AND, OR and NOT take conditions", "ActiveMQ; Broker-J"
-        ),
-        "ranged": Choice(
-            "order takes no strings and conditions, AND, OR and NOT take conditions; of two constants the lower bound "
-            "is no greater than the upper",
-            "RocketMQ",
-        ),
-        "numeric": Choice(
-            "order and arithmetic take numbers, IN and LIKE strings, AND, OR and NOT conditions; headers of JMS have "
-            "their types",
-            "RabbitMQ client",
-        ),
-        "none": Choice("types are not checked", "RabbitMQ filter; qpid-cpp"),
-    },
-    "rest": {
-        "error": Choice("nothing follows a complete selector", "Jakarta §3.8.1.1"),
-        "ignored": Choice("what follows a complete selector is not read", "RocketMQ"),
-    },
-    "empty_text": {
-        "true": Choice("an empty text selects everything", "Jakarta §3.8.1; qpid-cpp"),
-        "error": Choice("an empty text is an error", "ActiveMQ; RabbitMQ filter; RocketMQ"),
-    },
-    "prefix": {
-        "none": Choice("a text has no prefix", "Jakarta §3.8.1.1"),
-        "hyphens": Choice("a text that begins with `hyphenated_props:` has names with hyphens", "Artemis"),
-    },
-    "max_depth": {
-        "any": Choice("a condition is as deep as it is", "Jakarta §3.8.1: no limit"),
-        "16": Choice("a condition is 16 deep at most, where `a AND b AND c` is `a AND (b AND c)`", "sjx_parser.erl"),
-    },
-    "max_tokens": {
-        "any": Choice("a text has any number of words", "Jakarta §3.8.1: no limit"),
-        "200": Choice("a text has 200 words and symbols at most", "RabbitMQ filter"),
-    },
-    "not_modelled": {
-        "none": Choice("the product has nothing that is refused here", "this project's own choice"),
-        "activemq": Choice("XPATH, XQUERY, functions and conversions of ActiveMQ are refused", "ActiveMQ"),
-        "artemis": Choice("XPATH, XQUERY and conversions of Artemis are refused", "Artemis"),
-        "azure": Choice("newid(), parameters and names that are computed are refused", "Service Bus"),
+    "product": {
+        NO_PRODUCT: Choice("selectors are those of JMS, by the other fields", "Jakarta §3.8"),
+        **{
+            name.lower(): Choice(f"besides, the rules of {name}: §2", "; ".join(row.sources))
+            for name, row in PRODUCTS.items()
+        },
     },
 }
-# For each field that has them, the choices with which every test is one of the core as it is parsed: mostly the first.
-_FIRST_IS_PLAIN = """null_equality connectives ordering arithmetic_mismatch in_mismatch like_mismatch condition_mismatch
+# For each field and rule that has them, the choices with which every test is one of the core as it is parsed.
+_FIRST_IS_PLAIN = """text_numbers null_equality connectives ordering arithmetic_mismatch in_mismatch like_mismatch condition_mismatch
 integers division floats mixed_numbers narrow_types like_escapes like_units like_lines numbers like_operands
 null_operand escape null_value static_types"""
 PLAIN: dict[str, tuple[str, ...]] = {
-    **{field: tuple(FIELDS[field])[:1] for field in _FIRST_IS_PLAIN.split()},
     "type_mismatch": ("operation", "selector", "unknown"),
     "between_null": ("literal", "expand"),
     "byte_strings": ("yes", "no"),
-    "text_numbers": ("never",),
+    **{rule: tuple(RULES[rule])[:1] for rule in _FIRST_IS_PLAIN.split()},
     "in_operands": ("name", "enclosed"),
     "words": ("jms", "xpath", "not_null"),
 }
@@ -487,42 +177,7 @@ SOURCES: dict[str, str] = {
         "the selector engine inside IBM's Java client 9.4.1, which selects on the client's side in its compatibility "
         "mode: not documented, measured as a black box"
     ),
-    "ActiveMQ": (
-        "Apache ActiveMQ Classic 6.3.1, [its repository](https://github.com/apache/activemq), "
-        "activemq-client/src/main/grammar/SelectorParser.jj; measured"
-    ),
-    "Artemis": (
-        "Apache Artemis 2.56.0, [its repository](https://github.com/apache/artemis), "
-        "artemis-selector/src/main/javacc/StrictParser.jj, HyphenatedParser.jj; measured"
-    ),
-    "Broker-J": (
-        "Apache Qpid Broker-J 10.1.0, [its repository](https://github.com/apache/qpid-broker-j), "
-        "broker-core/src/main/grammar/SelectorParser.jj; measured"
-    ),
-    "qpid-cpp": (
-        "Apache Qpid C++, [its repository](https://github.com/apache/qpid-cpp), src/qpid/broker/Selector.cpp, "
-        "SelectorToken.cpp; measured at 62aaa4cd"
-    ),
-    "RabbitMQ filter": (
-        "RabbitMQ 4.3, [its repository](https://github.com/rabbitmq/rabbitmq-server), "
-        "deps/rabbit/src/rabbit_amqp_sql_lexer.xrl, rabbit_amqp_sql_parser.yrl; measured"
-    ),
-    "RabbitMQ client": (
-        "RabbitMQ JMS Client 3.7.0, [its repository](https://github.com/rabbitmq/rabbitmq-jms-client), "
-        "src/main/java/com/rabbitmq/jms/parse/sql; measured"
-    ),
-    "RocketMQ": (
-        "Apache RocketMQ 5.5.0, [its repository](https://github.com/apache/rocketmq), "
-        "filter/src/main/javacc/SelectorParser.jj; measured"
-    ),
-    "Emulator": (
-        "Azure Service Bus emulator, [issue 127](https://github.com/Azure/azure-service-bus-emulator-installer/issues/127)"
-    ),
-    "Service Bus": (
-        "Azure Service Bus, [Subscription Rule SQL Filter Syntax]"
-        "(https://learn.microsoft.com/en-us/azure/service-bus-messaging/service-bus-messaging-sql-filter); "
-        "documents alone, not measured"
-    ),
+    **{short: text for product in PRODUCTS.values() for short, text in product.sources.items()},
 }
 
 # What Jakarta's words choose, and in what products depart from them: mostly the first choice.
@@ -537,33 +192,6 @@ JAKARTA: dict[str, Any] = {
     "float_suffix_on_integer": "yes",
     "headers": "jms",
     LENGTH: None,
-}
-# What ActiveMQ chose, and what descends from it.
-_ACTIVEMQ: dict[str, Any] = {
-    "headers": "any",
-    "remainder": "yes",
-    "comments": "dashes",
-    "letters": "ascii",
-    "numbers": "wrapped",
-    "comparisons": "chained",
-    "plus_sign": "none",
-    "in_operands": "enclosed",
-    "like_operands": "any",
-    "null_operand": "any",
-    "escape": "utf16",
-    "null_value": "yes",
-    "static_types": "ordered",
-    "empty_text": "error",
-    "not_operand": "primary",
-    "type_mismatch": "negated",
-    "null_equality": "left",
-    "ordering": "all",
-    "arithmetic_mismatch": "joined",
-    "in_mismatch": "unknown",
-    "like_mismatch": "negated",
-    "integers": "narrow",
-    "division": "ieee",
-    "floats": "total",
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "IBM_MQ": {
@@ -598,228 +226,30 @@ PRESETS: dict[str, dict[str, Any]] = {
         "approximate_literals": "java",
     },
     "JMS": {},
-    "ACTIVEMQ": {
-        **_ACTIVEMQ,
-        "words": "xpath",
-        "connectives": "matched",
-        "not_modelled": "activemq",
-        "narrow_types": "casts",
-        "like_escapes": "wild",
-    },
-    "ARTEMIS": {
-        **_ACTIVEMQ,
-        "quoted_names": "double",
-        "words": "xpath",
-        "connectives": "matched",
-        "prefix": "hyphens",
-        "not_modelled": "artemis",
-        "narrow_types": "gaps",
-        "like_escapes": "wild",
-    },
-    "QPID_BROKER_J": {
-        **_ACTIVEMQ,
-        "not_operand": "anywhere",
-        "quoted_names": "double",
-        "null_equality": "value",
-        "connectives": "first",
-        "narrow_types": "gaps",
-        "like_escapes": "dropped_runs",
-    },
-    "QPID_CPP": {
-        "whitespace": "vertical_tab",
-        "identifier_dots": "yes",
-        "headers": "any",
-        "quoted_names": "double",
-        "letters": "ascii",
-        "numbers": "grouped",
-        "in_operands": "any",
-        "like_operands": "any",
-        "null_operand": "any",
-        "escape": "byte",
-        "static_types": "none",
-        "between_null": "unknown",
-        "arithmetic_mismatch": "unknown",
-        "in_mismatch": "listed",
-        "like_mismatch": "unknown",
-        "condition_mismatch": "unknown",
-        "integers": "long",
-        "like_escapes": "dropped",
-        "plus_sign": "primary",
-        "null_equality": "skipped",
-        "approximate_literals": "no_leading_zero",
-        "like_units": "bytes",
-    },
-    "RABBITMQ": {
-        "identifier_dots": "sections",
-        "headers": "sections",
-        "unequal_sign": "exclamation",
-        "remainder": "yes",
-        "quoted_names": "brackets",
-        "letters": "plain",
-        "strings": "either",
-        "words": "functions",
-        "keyword_case": "capitals",
-        "numbers": "unbounded",
-        "signs": "one",
-        "in_operands": "any",
-        "like_operands": "any",
-        "escape": "paired",
-        "static_types": "none",
-        "empty_text": "error",
-        "max_tokens": "200",
-        LENGTH: 4_096,
-        "type_mismatch": "negated",
-        "ordering": "texts",
-        "arithmetic_mismatch": "unknown",
-        "like_mismatch": "unknown",
-        "condition_mismatch": "unknown",
-        "integers": "unbounded",
-        "division": "unknown",
-        "mixed_numbers": "exact",
-        "like_escapes": "any",
-        "like_lines": "simple",
-        "byte_strings": "unquoted",
-    },
-    "RABBITMQ_JMS": {
-        "whitespace": "vertical_tab",
-        "identifier_dots": "yes",
-        "headers": "any",
-        "not_operand": "once",
-        "letters": "ascii",
-        "words": "not_null",
-        "numbers": "suffixed",
-        "arithmetic": "right",
-        "comparisons": "values",
-        "escape": "any",
-        "static_types": "numeric",
-        "empty_text": "error",
-        "type_mismatch": "ordered",
-        "between_null": "unknown",
-        "connectives": "eager",
-        "arithmetic_mismatch": "error",
-        "like_mismatch": "error",
-        "condition_mismatch": "unknown",
-        "integers": "unbounded",
-        "division": "word",
-        "mixed_numbers": "exact",
-        "like_escapes": "any",
-        "like_units": "bytes",
-        "like_lines": "none",
-        "max_depth": "16",
-    },
-    "ROCKETMQ": {
-        **_ACTIVEMQ,
-        "remainder": "no",
-        "words": "contains",
-        "numbers": "decimal",
-        "arithmetic": "none",
-        "static_types": "ranged",
-        "rest": "ignored",
-        "text_numbers": "read",
-        "condition_mismatch": "false",
-        "arithmetic_mismatch": "unknown",
-    },
-    "AZURE_SERVICE_BUS": {
-        "identifier_dots": "scopes",
-        "headers": "folded",
-        "unequal_sign": "exclamation",
-        "remainder": "yes",
-        "quoted_names": "both",
-        "letters": "unicode",
-        "words": "exists",
-        "numbers": "sql",
-        "in_operands": "any",
-        "like_operands": "pattern",
-        "static_types": "none",
-        "empty_text": "error",
-        "not_modelled": "azure",
-        LENGTH: 1_024,
-        "type_mismatch": "undocumented",
-        "integers": "long",
-    },
-}
-
-
-class Product(NamedTuple):
-    """What a preset of a broker was held against.
-
-    Attributes:
-        product: its name, and the version whose own engine was measured; what else there is where none was.
-        engine: where that engine stands in its public repository.
-        not_modelled: what the preset refuses although the product reads it.
-        selectors: how many had the engine's answers, and answers that were recorded.
-    """
-
-    product: str
-    engine: str
-    not_modelled: str = ""
-    selectors: str = "376, and 5,000 random ones"
-
-
-_FILTER = "src/main/java/org/apache/activemq/filter"
-_CONTROL = "control characters up to U+000F behind the escape of LIKE"
-PRODUCTS: dict[str, Product] = {
-    "ACTIVEMQ": Product(
-        "ActiveMQ Classic 6.3.1",
-        f"apache/activemq, activemq-client: src/main/grammar/SelectorParser.jj, {_FILTER}",
-        "functions (REGEX, INLIST, MAKELIST, SPLIT, REPLACE), XPATH, XQUERY, the prefix convert_string_expressions:, "
-        f"{_CONTROL}",
-    ),
-    "ARTEMIS": Product(
-        "Artemis 2.56.0",
-        "apache/artemis, artemis-selector: src/main/javacc, src/main/java/org/apache/activemq/artemis/selector/filter",
-        f"XPATH, XQUERY, the prefix convert_string_expressions:, {_CONTROL}",
-    ),
-    "QPID_BROKER_J": Product(
-        "Qpid Broker-J 10.1.0",
-        "apache/qpid-broker-j, broker-core: src/main/grammar/SelectorParser.jj, "
-        "src/main/java/org/apache/qpid/server/filter",
-        _CONTROL,
-    ),
-    "QPID_CPP": Product(
-        "qpid-cpp 62aaa4cd, by its recorded answers and its source",
-        "apache/qpid-cpp: src/qpid/broker/Selector.cpp, SelectorExpression.cpp, SelectorToken.cpp, SelectorValue.cpp",
-        "in texts that LIKE reads, U+0000, where the engine ends them",
-        "376",
-    ),
-    "RABBITMQ": Product(
-        "RabbitMQ 4.3.6, filters of streams over AMQP 1.0",
-        "rabbitmq/rabbitmq-server, deps/rabbit/src: rabbit_amqp_sql_lexer.xrl, rabbit_amqp_sql_parser.yrl, "
-        "rabbit_amqp_sql_ast.erl, rabbit_amqp_filter_sql.erl",
-    ),
-    "RABBITMQ_JMS": Product(
-        "RabbitMQ's JMS client 3.7.0, and the plug-in rabbitmq_jms_topic_exchange",
-        "rabbitmq/rabbitmq-jms-client, src/main/java/com/rabbitmq/jms/parse/sql; rabbitmq/rabbitmq-server, "
-        "deps/rabbitmq_jms_topic_exchange/src: sjx_evaluator.erl, sjx_parser.erl",
-    ),
-    "ROCKETMQ": Product(
-        "RocketMQ 5.5.0",
-        "apache/rocketmq, filter/src/main/java/org/apache/rocketmq/filter: parser/SelectorParser.jj, expression",
-    ),
-    "AZURE_SERVICE_BUS": Product(
-        "documents alone: no engine could be measured",
-        "[Subscription Rule SQL Filter Syntax]"
-        "(https://learn.microsoft.com/en-us/azure/service-bus-messaging/service-bus-messaging-sql-filter)",
-        "newid(), parameters (@p), what a comparison of different types yields",
-        "none",
-    ),
+    **{name: {**row.fields, "product": name.lower()} for name, row in PRODUCTS.items()},
 }
 
 
 def reading(field: str, choice: str | int | None) -> tuple[str, str]:
-    """Return what a choice of a field means, and which presets and documents choose it, with the titles of these."""
-    made = _LENGTH if field == LENGTH else FIELDS[field][str(choice)]
+    """Return what a choice of a field or a rule means, and which presets and documents choose it, with their titles."""
+    row = _LENGTH if field == LENGTH else {**FIELDS, **RULES}[field][str(choice)]
     # [title](address); a list of titles, or of sections, is cut.
     titles = {
         short: re.split(r"; |, §", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", text))[0] for short, text in SOURCES.items()
     }
-    said = re.sub(rf"\b({'|'.join(titles)})\b", lambda short: titles[short[1]], made.source)
+    cited = re.sub(rf"\b({'|'.join(titles)})\b", lambda short: titles[short[1]], row.source)
     source = ", ".join(_presets(field, choice))
-    return made.meaning.replace("`", ""), f"{source} ({said})" if source and said else source or said
+    return row.meaning.replace("`", ""), f"{source} ({cited})" if source and cited else source or cited
+
+
+def choices_of(preset: str) -> dict[str, Any]:
+    """Return what a preset chooses, by the names of fields and of rules."""
+    row = {**JAKARTA, **PRESETS[preset]}
+    return row | rules_of(row["product"])._asdict()
 
 
 def _presets(field: str, choice: str | int | None) -> list[str]:
-    return [name for name, row in PRESETS.items() if {**JAKARTA, **row}[field] == choice]
+    return [name for name in PRESETS if choices_of(name)[field] == choice]
 
 
 def render_sources() -> str:
@@ -830,16 +260,22 @@ def render_sources() -> str:
 
 def render_fields() -> str:
     """Return the table of fields, as the README of this folder shows it."""
-    rows = ["| field | choice | presets | source |", "|---|---|---|---|"]
-    for field, choices in FIELDS.items():
-        name = f"`{field}`"
-        for choice, made in choices.items():
-            rows.append(
-                f"| {name} | `{choice}`: {made.meaning} | {', '.join(_presets(field, choice))} | {made.source} |"
-            )
-            name = ""
     limits = [f"{row[LENGTH]:,} in {name}" for name, row in PRESETS.items() if LENGTH in row]
-    rows.append(f"| `{LENGTH}` | {_LENGTH.meaning} | {', '.join(limits)} | {_LENGTH.source} |")
+    return _table(FIELDS) + f"| `{LENGTH}` | {_LENGTH.meaning} | {', '.join(limits)} | {_LENGTH.source} |\n"
+
+
+def render_rules() -> str:
+    """Return the table of the rules of products, as the README of this folder shows it."""
+    return _table(RULES)
+
+
+def _table(table: Mapping[str, Mapping[str, Choice]]) -> str:
+    rows = ["| field | choice | presets | source |", "|---|---|---|---|"]
+    for field, choices in table.items():
+        name = f"`{field}`"
+        for choice, row in choices.items():
+            rows.append(f"| {name} | `{choice}`: {row.meaning} | {', '.join(_presets(field, choice))} | {row.source} |")
+            name = ""
     return "\n".join(rows).replace("|  |", "| |") + "\n"
 
 
@@ -857,6 +293,7 @@ def render_products() -> str:
 RENDERED = {
     "<!-- documents: generated by python mqsel/language/dialects.py -->\n": render_sources,
     "<!-- fields: generated by python mqsel/language/dialects.py -->\n": render_fields,
+    "<!-- rules: generated by python mqsel/language/dialects.py -->\n": render_rules,
     "<!-- products: generated by python mqsel/language/dialects.py -->\n": render_products,
 }
 

@@ -30,7 +30,7 @@ def foreign(*words: object) -> str | None:
 def owners(word: str) -> str:
     """Return which presets have what is no selector here, to stand behind a hint; empty if none does."""
     field, choice = HAVING.get(word.upper(), ("", ""))
-    names = [name for name, preset in PRESETS.items() if field and getattr(preset, field) == choice]
+    names = [name for name, preset in PRESETS.items() if field and preset.choice(field) == choice]
     return f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} {word.upper()}" if names else ""
 
 
@@ -50,7 +50,7 @@ def adjacent(text: str, kinds: Sequence[str], spans: Sequence[Span], dialect: Di
         plain = unicodedata.normalize("NFKC", name).upper()
         if plain in INSTEAD:
             return INSTEAD[plain]
-        near = near_names(plain, sorted(READ_OF[dialect.words] - {"NULL", "TRUE", "FALSE"}))
+        near = near_names(plain, sorted(READ_OF[dialect.rules.words] - {"NULL", "TRUE", "FALSE"}))
         if near:
             return f"did you mean {near[0]} instead of {name}?"
     are_numbers = [kind in ("exact", "approximate") for kind in kinds]

@@ -23,7 +23,7 @@ except ModuleNotFoundError:
 from mqsel import errors
 from mqsel.carets import Span, quoted
 from mqsel.language import hints
-from mqsel.language.dialect import Dialect, kept
+from mqsel.language.dialect import CHOICES, Dialect, kept
 from mqsel.language.operators import (
     ADDED,
     FOREIGN,
@@ -218,7 +218,7 @@ _SPELLED = (
     *"numbers arithmetic".split(),
     *[field for field, _ in ADDED if field != "arithmetic"],
 )
-_SPELLING = attrgetter(*_SPELLED)
+_SPELLING = attrgetter(*[field if field in CHOICES else f"rules.{field}" for field in _SPELLED])
 _SPACES = {"unicode": _UNICODE_SPACE, "java": _JAVA_SPACE, "vertical_tab": rf"{_JAVA_SPACE}\v"}
 
 
@@ -333,11 +333,11 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
         )
     lexicon, at = _lexicon_of(dialect), 0
-    if dialect.prefix != "none" and text.startswith(_HYPHENS):
+    if dialect.rules.prefix != "none" and text.startswith(_HYPHENS):
         lexicon, at = _lexicon(True, *_SPELLING(dialect)), len(_HYPHENS)
     columns = _read(text, at, lexicon, dialect)
     end = len(text)
-    limit = 0 if dialect.max_tokens == "any" else int(dialect.max_tokens)
+    limit = 0 if dialect.rules.max_tokens == "any" else int(dialect.rules.max_tokens)
     if limit and (beyond := columns.starts[limit : limit + 1]):
         raise errors.SelectorLimitError(
             f"the selector has more than {limit} words and symbols",
@@ -454,7 +454,7 @@ def _kind_of_name(text: str, span: Span, word: str, lexicon: _Lexicon, dialect: 
     if kind is None:
         kind = word.upper()
         if kind in lexicon.reserved:
-            if dialect.keyword_case != "any":  # in capitals it would be known
+            if dialect.rules.keyword_case != "any":  # in capitals it would be known
                 raise not_in_capitals(text, span)
             return kind
         kind = "identifier"
@@ -475,7 +475,7 @@ def _kind_of(text: str, span: Span, word: str, lexicon: _Lexicon, dialect: Diale
     try:
         return _token(text, span, word, dialect, lexicon.words)
     except errors.SelectorSyntaxError as error:
-        if dialect.rest == "error":
+        if dialect.rules.rest == "error":
             raise
         # A number that is not read is no error, nor is the string before the last of three apostrophes.
         is_number = word[0] in ".0123456789" and len(word) > 1
@@ -489,7 +489,7 @@ def _token(
     """Return the kind and value of a word that is neither known nor a string nor a plain name."""
     start, stop = span
     if "1" <= word[0] <= "9" and word.isdecimal() and len(word) < 19:
-        if dialect.numbers == "java":
+        if dialect.rules.numbers == "java":
             _check_number_end(text, start, stop)
         return "exact", int(word)
     group = str(groups.match(text, start).lastgroup)  # type: ignore[union-attr]
@@ -497,7 +497,7 @@ def _token(
         case "space":
             return "", word
         case "name":
-            if not word.isascii() and dialect.letters == "java":
+            if not word.isascii() and dialect.rules.letters == "java":
                 _check_name(text, start, word, dialect)
             return "identifier", _prefixed_name(text, span, word, dialect)
         case "string":
@@ -506,7 +506,7 @@ def _token(
             return "bytes", bytes.fromhex(word[2:])
         case "operator":  # a comment's beginning: the others are known
             raise unexpected_character(text, span, NO_COMMENTS)
-        case "quoted" if dialect.quoted_names != "no" and (dialect.byte_strings != "yes" or word[1:2] != "0"):
+        case "quoted" if dialect.rules.quoted_names != "no" and (dialect.byte_strings != "yes" or word[1:2] != "0"):
             return "identifier", _quoted_name(text, span, word, dialect)
         case "quoted":
             return "bytes", _byte_string(text, span, word, dialect)
@@ -517,7 +517,7 @@ def _token(
         bare = word.lstrip("0_")
         hint = f"a leading zero makes a number octal: write {bare if re.match('[.]?[0-9]', bare) else f'0{bare}'}"
         raise bad_number(text, span, "an octal number has no point and no exponent", hint)
-    numbers = _NUMBERS.get(dialect.numbers)
+    numbers = _NUMBERS.get(dialect.rules.numbers)
     if numbers is not None:
         return _number_of(text, span, word, group, numbers)
     _check_number_end(text, start, stop)
@@ -631,7 +631,7 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
             hint=hints.unterminated(text, start),
         )
     span = (start, start + 1)
-    for construct, following in NOT_MODELLED[dialect.not_modelled].items():
+    for construct, following in NOT_MODELLED[dialect.rules.not_modelled].items():
         first = start + 1 - len(construct)
         is_whole = text[start + 1 : start + 2].isidentifier() if following else first == 0
         if is_whole and construct[-1] == character and text.startswith(construct, max(first, 0)):
@@ -677,9 +677,9 @@ def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> e
 
 def _quoted_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
     name = word[1:-1].replace(word[-1] * 2, word[-1])
-    if dialect.quoted_names == "brackets":
+    if dialect.rules.quoted_names == "brackets":
         name = name.replace("[[", "[")
-    if not name and dialect.quoted_names == "both":
+    if not name and dialect.rules.quoted_names == "both":
         quotes = "double quotes" if word[0] == '"' else "brackets"
         hint = "write the name of a property between them"
         raise errors.SelectorSyntaxError(f"a name in {quotes} has no characters", selector=text, span=span, hint=hint)

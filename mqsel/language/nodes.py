@@ -420,14 +420,14 @@ def written_name(name: str, dialect: Dialect | None = None) -> str:
     """Write a name, in quotes where it is no identifier: those of the dialect, double ones without one."""
     if _is_bare(name, dialect):
         return name
-    if dialect is None or dialect.quoted_names not in ("brackets", "both"):
+    if dialect is None or dialect.rules.quoted_names not in ("brackets", "both"):
         return '"' + name.replace('"', '""') + '"'
     scope = ""
-    if dialect.quoted_names == "brackets":
+    if dialect.rules.quoted_names == "brackets":
         name = name.replace("[", "[[")
     elif _scope_of(name, dialect):
         scope, name = _scope_of(name, dialect) + ".", name.partition(".")[2]
-    if dialect.quoted_names == "both" and min(name, default=" ") < " ":  # brackets hold no control characters
+    if dialect.rules.quoted_names == "both" and min(name, default=" ") < " ":  # brackets hold no control characters
         return scope + written_name(name)
     return f"{scope}[{name.replace(']', ']]')}]"
 
@@ -440,12 +440,12 @@ def _scope_of(name: str, dialect: Dialect) -> str:
 
 def _is_bare(name: str, dialect: Dialect | None) -> bool:
     """Report whether a name is an identifier as it is."""
-    reserved = KEYWORDS if dialect is None else RESERVED_OF[dialect.words]
+    reserved = KEYWORDS if dialect is None else RESERVED_OF[dialect.rules.words]
     if name.isascii() and name.upper() in reserved:
         return False
-    if dialect is None or dialect.letters == "java":
+    if dialect is None or dialect.rules.letters == "java":
         return _BARE.fullmatch(name) is not None
-    first, part = NAMES[dialect.letters]
+    first, part = NAMES[dialect.rules.letters]
     prefix = _scope_of(name, dialect)
     if prefix:
         field = name.partition(".")[2]
@@ -535,7 +535,7 @@ def pieces_of(node: Node, dialect: Dialect | None = None) -> list[str | Node]:
             )
             if isinstance(operand, Literal) and not signed:
                 return [operator, "(", operand, ")"]
-            if signed and dialect is not None and dialect.signs == "one":
+            if signed and dialect is not None and dialect.rules.signs == "one":
                 return [operator, "(", operand, ")"]
             return [operator, " " if signed else "", *_at(operand, SIGN)]
         case Arithmetic(operators, operands):
@@ -560,7 +560,7 @@ def pieces_of(node: Node, dialect: Dialect | None = None) -> list[str | Node]:
         case IsNull(negated, identifier):
             return [f"{written_name(identifier.name, dialect)} IS {'NOT ' if negated else ''}NULL"]
         case Not(operand):
-            is_repeated = isinstance(operand, Not) and (dialect is None or dialect.not_operand != "once")
+            is_repeated = isinstance(operand, Not) and (dialect is None or dialect.rules.not_operand != "once")
             return ["NOT ", *([operand] if is_repeated else _at(operand, PRIMARY))]
         case And(operands) | Or(operands):
             word, strength = " AND " if isinstance(node, And) else " OR ", _strength(node) + 1

@@ -76,8 +76,8 @@ def with_parameters(text: str, parameters: Mapping[str, Any], dialect: Dialect) 
     """
     if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
         raise ArgumentError(f"parameters are {shortened(parameters)}: expected a mapping of names to values")
-    apart = [r"'(?:[^']|'')*'", r'"(?:[^"]|"")*"', *_COMMENT[dialect.comments]]
-    apart += [r"\[(?:[^\]]|\]\])*\]"] * (dialect.quoted_names in _BRACKETS)
+    apart = [r"'(?:[^']|'')*'", r'"(?:[^"]|"")*"', *_COMMENT[dialect.rules.comments]]
+    apart += [r"\[(?:[^\]]|\]\])*\]"] * (dialect.rules.quoted_names in _BRACKETS)
     pattern = re.compile(rf"{'|'.join(apart)}|(?<![\w$:]):([^\W\d]\w*)", re.DOTALL)
     used: set[str] = set()
 

@@ -19,6 +19,7 @@ cdef class _Open:
 cdef class _Parser:
     cdef str text  # the selector
     cdef object dialect  # its dialect
+    cdef object rules  # those of its product
     cdef object grammar  # what the texts of that are read by
     cdef readonly object core  # what nodes have of it
     cdef object other  # what a test is of another type

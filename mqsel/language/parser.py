@@ -115,11 +115,12 @@ class _Grammar(
 
 @kept
 def _grammar_of(dialect: Dialect) -> _Grammar:
-    chains = dialect.comparisons == "chained"
-    words = READ_OF[dialect.words]
+    rules = dialect.rules
+    chains = rules.comparisons == "chained"
+    words = READ_OF[rules.words]
     binding = {row.spelling: row.chained if chains and row.chained else row.binding for row in TABLE}
     is_read = {one: not one.isalpha() or one in words for one in binding}
-    if dialect.arithmetic == "none":
+    if rules.arithmetic == "none":
         is_read |= {one: False for one in BINARY if BINARY[one] >= SUM}
     order = binding["<"]
     return _Grammar(
@@ -127,12 +128,12 @@ def _grammar_of(dialect: Dialect) -> _Grammar:
         {one: binding[one] for one in BINARY if is_read[one]},
         {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in words or one == "IS"}
         | {"NOT": order}
-        | (dict.fromkeys(("IN", "LIKE", "IS"), PRIMARY) if dialect.comparisons == "values" else {}),
+        | (dict.fromkeys(("IN", "LIKE", "IS"), PRIMARY) if rules.comparisons == "values" else {}),
         int(chains),
-        dialect.arithmetic == "right",
+        rules.arithmetic == "right",
         order,
-        SIGN if dialect.not_operand == "primary" else OPERATORS["NOT"].binding,
-        dialect.not_operand in ("primary", "anywhere"),
+        SIGN if rules.not_operand == "primary" else OPERATORS["NOT"].binding,
+        rules.not_operand in ("primary", "anywhere"),
     )
 
 
@@ -174,9 +175,9 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
     try:
         parser = _Parser(text, scan(text, dialect), dialect)
         order = parser.selector()
-        if dialect.static_types != "jms":
+        if parser.rules.static_types != "jms":
             check_parsed(order, text, dialect)
-        if dialect.max_depth != "any":
+        if parser.rules.max_depth != "any":
             check_depth(order, text, dialect)
         return order if parser.core.is_plain else walk(settled(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
@@ -184,7 +185,7 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
         start = error.span[0]
         line = text.rfind("\n", 0, len(text[:start].rstrip())) + 1
         # Not any() of a generator: with it this function, compiled, crashed where there was no memory.
-        for place in dashes(text) if dialect.comments != "dashes" else ():
+        for place in dashes(text) if dialect.rules.comments != "dashes" else ():
             if line <= place <= start:
                 error.hint = TWO_MINUS_SIGNS
         raise
@@ -194,6 +195,7 @@ class _Parser:
     def __init__(self, text: str, columns: Tokens, dialect: Dialect) -> None:
         self.text = text
         self.dialect = dialect
+        self.rules = dialect.rules
         self.grammar = _grammar_of(dialect)
         self.core = self.grammar.core
         self.other = self.core.others["="]
@@ -205,7 +207,7 @@ class _Parser:
         self.stack = [_Open(_ROOT, 0, 0)]
         self.order: list[Node] = []  # the nodes that have been made
         self._tokens: tuple[Token, ...] | None = None
-        if dialect.words == "not_null":
+        if dialect.rules.words == "not_null":
             self.find_is()
 
     def find_is(self) -> None:
@@ -225,7 +227,7 @@ class _Parser:
         return self._tokens
 
     def selector(self) -> list[Node]:
-        if self.kinds[0] == "end" and self.dialect.empty_text == "true":
+        if self.kinds[0] == "end" and self.rules.empty_text == "true":
             return [Literal("boolean", True, (0, len(self.text)))]
         _, binary, tests, chains, *_ = self.grammar
         is_open = True
@@ -275,17 +277,17 @@ class _Parser:
                 self.open(_Open(_PAREN, 0, start))
             elif kind == "NOT" and self.may_negate(top):
                 self.open(_Open(_NOT, self.grammar.not_binding, start))
-            elif kind == "+" and self.dialect.plus_sign != "number":
-                if self.dialect.plus_sign == "primary" and kinds[at + 1] in ("(", "+", "-"):
+            elif kind == "+" and self.rules.plus_sign != "number":
+                if self.rules.plus_sign == "primary" and kinds[at + 1] in ("(", "+", "-"):
                     self.at += 1
                     self.fail("a name or a literal")
-            elif kind in ("+", "-") and (top.kind != _SIGN or self.dialect.signs == "repeated"):
+            elif kind in ("+", "-") and (top.kind != _SIGN or self.rules.signs == "repeated"):
                 self.open(_Open(_SIGN, SIGN, start, operator=kind))
-            elif kind == "NULL" and self.dialect.null_value == "yes":
+            elif kind == "NULL" and self.rules.null_value == "yes":
                 self.at = at + 1
                 self.order.append(Literal("null", None, (start, self.stops[at])))  # type: ignore[arg-type]
                 return self.order[-1], PRIMARY
-            elif kind in FUNCTIONS_OF.get(self.dialect.words, ()) and self.kinds[at + 1] == "(":
+            elif kind in FUNCTIONS_OF.get(self.rules.words, ()) and self.kinds[at + 1] == "(":
                 return self.function(kind, start), PRIMARY
             else:
                 self.fail("a value" if top.strength >= PREDICATE else "a condition")
@@ -293,7 +295,7 @@ class _Parser:
 
     def may_negate(self, top: _Open) -> bool:
         """Report whether a NOT may stand within an open construct."""
-        if top.kind == _NOT and self.dialect.not_operand == "once":
+        if top.kind == _NOT and self.rules.not_operand == "once":
             return False
         return top.strength < PREDICATE or self.grammar.not_anywhere
 
@@ -314,7 +316,7 @@ class _Parser:
     def property_of_text(self, left: Node) -> Identifier | None:
         """Read the rest of ``property('name')`` of Azure; None where that is something else."""
         at = self.at
-        if self.dialect.words != "exists" or not isinstance(left, Identifier) or self.order[-1] is not left:
+        if self.rules.words != "exists" or not isinstance(left, Identifier) or self.order[-1] is not left:
             return None
         if left.name.upper() not in ("PROPERTY", "P") or self.kinds[at : at + 3] != ["(", "string", ")"]:
             return None
@@ -353,7 +355,7 @@ class _Parser:
                 value = -value
                 if kind == "big" and value == -1 << 63:
                     kind = "exact"
-        if value == 1 << 63 and kind == "exact" and self.dialect.numbers != "unbounded":
+        if value == 1 << 63 and kind == "exact" and self.rules.numbers != "unbounded":
             if was_negative:  # of 64 bits, which have no such number
                 value = -value
             else:
@@ -418,7 +420,7 @@ class _Parser:
                 left, strength = finished, binding
             elif kind == ")":
                 left, strength = self.reduce(left, strength, 0)
-                if len(self.stack) == 1 and self.dialect.rest == "ignored":
+                if len(self.stack) == 1 and self.rules.rest == "ignored":
                     return False
                 if self.stack[-1].kind == _IN:
                     left, strength = self.listed(left), self.grammar.order
@@ -431,7 +433,7 @@ class _Parser:
                 # A parenthesised identifier is a value still, but no longer the identifier that IN, LIKE and IS need.
                 if isinstance(left, Identifier):
                     strength = SIGN
-            elif kind == "end" or (self.dialect.rest == "ignored" and kind not in ("damage", "NOT")):
+            elif kind == "end" or (self.rules.rest == "ignored" and kind not in ("damage", "NOT")):
                 left, strength = self.reduce(left, strength, 0)
                 if len(self.stack) > 1:
                     self.fail("')'" if self.stack[-1].kind == _PAREN else self.expected_after())
@@ -443,7 +445,7 @@ class _Parser:
                 self.stack[-1].operands.append(left)
                 self.at += 1
                 return True
-            elif kind == "ESCAPE" and self.dialect.like_operands == "pattern":
+            elif kind == "ESCAPE" and self.rules.like_operands == "pattern":
                 left, strength = self.reduce(left, strength, PREDICATE)
                 if self.stack[-1].kind != _LIKE or len(self.stack[-1].operands) > 1:
                     self.fail(self.expected_after())
@@ -513,8 +515,8 @@ class _Parser:
         is_name = isinstance(left, Identifier)
         allowed = "any"
         if not is_name or strength != PRIMARY:
-            allowed = self.dialect.in_operands if kind == "IN" else self.dialect.like_operands
-            allowed = self.dialect.null_operand if kind == "IS" else allowed
+            allowed = self.rules.in_operands if kind == "IN" else self.rules.like_operands
+            allowed = self.rules.null_operand if kind == "IS" else allowed
         if allowed == "name" or (allowed == "enclosed" and not is_name):
             span = (start, self.stops[self.at - 1 - negated])
             piece = self.text[span[0] : span[1]]
@@ -526,7 +528,7 @@ class _Parser:
             negated = self.kinds[self.at] == "NOT"
             self.at += negated
             expected = "NULL" if negated else "NULL or NOT NULL"
-            is_word = self.dialect.words == "not_null" and str(self.values[self.at]).upper() == "NULL"
+            is_word = self.rules.words == "not_null" and str(self.values[self.at]).upper() == "NULL"
             self.take("identifier" if is_word else "NULL", expected)
             span = (start, self.stops[self.at - 1])
             return (
@@ -535,14 +537,14 @@ class _Parser:
                 else Call("IS NULL", negated, (left,), span)
             )
         if kind == "IN":
-            if self.dialect.in_operands == "any":
+            if self.rules.in_operands == "any":
                 self.take("(", "'('")
                 self.at -= 1
                 self.open_test(_IN, left, start, negated=negated)
                 return None
             assert isinstance(left, Identifier)
             return self.in_list(negated, left, start)
-        if kind == "LIKE" and self.dialect.like_operands == "pattern":
+        if kind == "LIKE" and self.rules.like_operands == "pattern":
             self.at -= 1
             self.open_test(_LIKE, left, start, negated=negated)
             return None
@@ -576,7 +578,7 @@ class _Parser:
 
         Raises: SelectorSyntaxError: the dialect has no such escape, or no such pattern.
         """
-        rules = self.dialect.escape
+        rules = self.rules.escape
         if rules == "paired":
             one = re.escape(escape or "")
             is_paired = len(one) == 0 or re.fullmatch(f"(?s)(?:[^{one}]|{one}.)*", pattern) is not None
@@ -594,7 +596,7 @@ class _Parser:
                 hint="name one character that takes the special meaning from _ and %, as in ESCAPE '\\'",
             )
         # These engines write \x and one digit into a regular expression, which most of the time is none.
-        escapes = self.dialect.like_escapes
+        escapes = self.rules.like_escapes
         if escape and escapes in ("wild", "dropped_runs"):
             for one in re.findall(f"(?s){re.escape(escape)}(.)", pattern):
                 if one < "\x10" and (one == escape or escapes == "dropped_runs"):
@@ -675,9 +677,9 @@ class _Parser:
             return
         span = (self.starts[at], self.stops[at])
         word = self.text[slice(*span)]
-        if self.kinds[at] != "identifier" or self.dialect.words == "exists":
+        if self.kinds[at] != "identifier" or self.rules.words == "exists":
             word = word.upper()
-        if NOT_MODELLED[self.dialect.not_modelled].get(word) == self.kinds[at + 1]:
+        if NOT_MODELLED[self.rules.not_modelled].get(word) == self.kinds[at + 1]:
             raise not_modelled(self.text, span, word)
 
     def unexpected(self, expected: str, hint: str | None) -> errors.SelectorSyntaxError:
@@ -696,7 +698,7 @@ class _Parser:
         before = self.tokens[self.at - 1].kind if self.at else ""
         earlier = self.tokens[self.at - 2].kind if self.at > 1 else ""
         following = self.tokens[self.at + 1].kind if kind != "end" else ""
-        if kind in RESERVED_OF[self.dialect.words] - READ_OF[self.dialect.words]:
+        if kind in RESERVED_OF[self.rules.words] - READ_OF[self.rules.words]:
             meant = None if following in RELATIONS | PREDICATES else INSTEAD.get(kind) or foreign(kind)
             return meant or f"{kind} is a reserved word{self.as_name(token)}"
         if before == "/" and kind == "/":
@@ -776,7 +778,7 @@ class _Parser:
 
     def as_name(self, token: Token) -> str:
         """Return how a reserved word is written as a name, to stand behind a hint."""
-        if self.dialect.quoted_names == "no":
+        if self.rules.quoted_names == "no":
             return ": no property can have this name"
         return f": as a name it is written {written_name(self.text[token.start : token.stop], self.dialect)}"
 

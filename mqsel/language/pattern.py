@@ -60,9 +60,9 @@ def shape(parts: Sequence[Segment]) -> tuple[str, str]:
 
 def wildcards(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[str, bool]]:
     """List the characters of a pattern, each with whether it is a wildcard."""
-    if dialect.like_escapes == "dropped_runs":
+    if dialect.rules.like_escapes == "dropped_runs":
         pattern = re.sub("%+", "%", pattern)
-    if dialect.like_escapes == "dropped" and escape:
+    if dialect.rules.like_escapes == "dropped" and escape:
         pattern = re.sub(f"({re.escape(escape)})+", r"\1", pattern)
     found: list[tuple[str, bool]] = []
     at = 0
@@ -71,11 +71,11 @@ def wildcards(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[
         at += 1
         if character != escape:
             found.append((character, character in ("%", "_")))
-        elif following and (dialect.like_escapes not in ("wildcards", "wild") or following in ("%", "_", escape)):
+        elif following and (dialect.rules.like_escapes not in ("wildcards", "wild") or following in ("%", "_", escape)):
             found += [(one, False) for one in _written(following, dialect)]
             at += 1
-        elif not dialect.like_escapes.startswith("dropped"):
-            found.append((character, character in ("%", "_") and dialect.like_escapes != "wildcards"))
+        elif not dialect.rules.like_escapes.startswith("dropped"):
+            found.append((character, character in ("%", "_") and dialect.rules.like_escapes != "wildcards"))
     return found
 
 
@@ -90,12 +90,12 @@ def plain(parts: Sequence[tuple[str, bool]]) -> tuple[str, str | None]:
 
 def is_escape(text: str, dialect: Dialect) -> bool:
     """Report whether a text is one of what the wildcard for one character matches."""
-    return len(text.encode("utf-8", "surrogatepass") if dialect.like_units == "bytes" else text) == 1
+    return len(text.encode("utf-8", "surrogatepass") if dialect.rules.like_units == "bytes" else text) == 1
 
 
 def _written(character: str, dialect: Dialect) -> str:
     """Return what a character behind an escape stands for."""
-    if dialect.like_escapes not in ("wild", "dropped_runs") or character <= "\xff":
+    if dialect.rules.like_escapes not in ("wild", "dropped_runs") or character <= "\xff":
         return character
     # Broker-J escapes a UTF-16 code unit: two halves, which no text has apart.
     if character > "\uffff":
@@ -109,12 +109,12 @@ def _written(character: str, dialect: Dialect) -> str:
 def is_simple(parts: Sequence[tuple[str, bool]], dialect: Dialect) -> bool:
     """Report whether wildcards match line ends although they do not in all patterns."""
     wild = [character for character, is_wild in parts if is_wild]
-    return dialect.like_lines == "simple" and wild.count("%") < 2 and "_" not in wild
+    return dialect.rules.like_lines == "simple" and wild.count("%") < 2 and "_" not in wild
 
 
 def parts_of(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[str, bool]] | None:
     """Return `wildcards` of a pattern with any escape; None if it matches nothing."""
-    if escape == "" and dialect.like_escapes == "dropped":
+    if escape == "" and dialect.rules.like_escapes == "dropped":
         escape = None
     is_possible = escape is None or is_escape(escape, dialect)
     return wildcards(pattern, escape, dialect) if is_possible else None
@@ -123,7 +123,7 @@ def parts_of(pattern: str, escape: str | None, dialect: Dialect) -> list[tuple[s
 @functools.lru_cache(1024)
 def regex(pattern: str, escape: str | None, dialect: Dialect) -> re.Pattern[Any]:
     """Return what matches the texts that LIKE does, as UTF-8 where the wildcard for one character is one byte."""
-    is_bytes = dialect.like_units == "bytes"
+    is_bytes = dialect.rules.like_units == "bytes"
     parts = parts_of(pattern, escape, dialect)
     if parts is None:
         return re.compile(b"(?!)" if is_bytes else "(?!)")
@@ -137,8 +137,8 @@ def regex(pattern: str, escape: str | None, dialect: Dialect) -> re.Pattern[Any]
     # alone the time grew as a power of the text's length, whose exponent was the number of wildcards.
     middle = [f"(?=(?P<p{at}>.*?{piece}))(?P=p{at})" for at, piece in enumerate(pieces[1:-1])]
     body = "".join([*pieces[:1], *middle, *[f".*{piece}" for piece in pieces[1:][-1:]]])
-    flags = re.DOTALL if dialect.like_lines == "all" or is_simple(parts, dialect) else re.RegexFlag(0)
-    if dialect.like_lines == "simple" and not flags:  # its engine's $ stands before a last line feed, too
+    flags = re.DOTALL if dialect.rules.like_lines == "all" or is_simple(parts, dialect) else re.RegexFlag(0)
+    if dialect.rules.like_lines == "simple" and not flags:  # its engine's $ stands before a last line feed, too
         body += "\n?"
     if is_bytes:
         return re.compile(body.encode("utf-8", "surrogatepass"), flags)

@@ -199,5 +199,5 @@ def at_time(selector: "Selector", now: int | None) -> "Selector":
     text, last = "", 0
     for start, stop in sorted(readings):
         text, last = text + selector.text[last:start] + time, stop
-    lenient = selector.dialect.replace(max_length=None, max_tokens="any", constant_false="accept")
+    lenient = selector.dialect.replace(max_length=None, constant_false="accept")
     return read_anew(text + selector.text[last:], lenient)

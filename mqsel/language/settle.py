@@ -43,7 +43,7 @@ _EXACT_SINGLE = 1 << 24
 def settled(root: Node, dialect: Dialect) -> Node:
     """Return a tree in which each test is one of the core, or a `Computed`."""
     made: dict[int, Node] = {}
-    is_matching = dialect.connectives == "matched"
+    is_matching = dialect.rules.connectives == "matched"
     matched = _matched(root) if is_matching else ()
     failing: set[int] = set()
     count = 0
@@ -53,14 +53,16 @@ def settled(root: Node, dialect: Dialect) -> Node:
             fails = [id(one) in failing for one in children(node)]
             if isinstance(new, (And, Or)):
                 is_first = id(node) in matched and isinstance(new, And) and any(fails[1:])
-                new = new._replace(rule=("first" if is_first else "kleene") if is_matching else dialect.connectives)
+                new = new._replace(
+                    rule=("first" if is_first else "kleene") if is_matching else dialect.rules.connectives
+                )
         else:
             new = _outcome(node, dialect)
             core = _core(new, dialect)
             if core is None or core != node:
                 names = {one.name: one for one in walk(node) if type(one) is Identifier}
                 is_evaluated = is_matching and isinstance(node, Between) and id(node) not in matched
-                by = dialect.replace(connectives="kleene") if is_evaluated else dialect
+                by = dialect.varied(connectives="kleene") if is_evaluated else dialect
                 new = Computed(tuple(names.values()), node, by, node.span, count, core)
                 count += 1
             else:
@@ -101,7 +103,7 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
         return None
     if isinstance(node, IsNull) or (isinstance(node, Literal) and node.kind == "boolean"):
         return node
-    if dialect.text_numbers == "read" or dialect.type_mismatch == "undocumented":
+    if dialect.rules.text_numbers == "read" or dialect.type_mismatch == "undocumented":
         return None
     match node:
         case Identifier():
@@ -110,11 +112,11 @@ def _core(node: Node, dialect: Dialect) -> Node | None:
             subject = _subject(left, dialect)
             return None if subject is None else _compared(node._replace(left=subject), dialect)
         case Comparison(sign, Literal() as left, Identifier() as right):
-            if dialect.null_equality in ("left", "value") or dialect.narrow_types != "promoted":
+            if dialect.rules.null_equality in ("left", "value") or dialect.rules.narrow_types != "promoted":
                 return None
             swapped = _outcome(node._replace(operator=OPERATORS[sign].mirrored, left=right, right=left), dialect)
             found = _compared(swapped, dialect)
-            return node if found is swapped and dialect.floats == "ieee" else found
+            return node if found is swapped and dialect.rules.floats == "ieee" else found
         case Between(negated, (Identifier() | Arithmetic()) as operand, Literal() as low, Literal() as high):
             subject = _subject(operand, dialect)
             is_negation = negated and dialect.between_null == "unknown"
@@ -147,12 +149,16 @@ def _subject(node: Node, dialect: Dialect) -> Node | None:
     """Return what the core computes for an operand: a property, or arithmetic on one with literals."""
     chains: list[Arithmetic] = []
     while isinstance(node, Arithmetic):
-        if dialect.integers != "narrow" or dialect.division != "ieee" or node.null is not Truth.UNKNOWN:
+        if dialect.rules.integers != "narrow" or dialect.rules.division != "ieee" or node.null is not Truth.UNKNOWN:
             return None
         first, second = node.operands[:2]
         if isinstance(first, Literal) and node.operators[0] in ("+", "*"):
             node = node._replace(operands=(second, first, *node.operands[2:]))
-        elif node.operators[0] == "+" and not isinstance(first, Arithmetic) and dialect.arithmetic_mismatch == "joined":
+        elif (
+            node.operators[0] == "+"
+            and not isinstance(first, Arithmetic)
+            and dialect.rules.arithmetic_mismatch == "joined"
+        ):
             return None  # a text would be joined
         if not all(isinstance(one, Literal) and _is_plain(one) for one in node.operands[1:]):
             return None
@@ -208,7 +214,7 @@ def _compared(node: Node, dialect: Dialect) -> Node | None:
     if kind == "number":
         if not _is_as_double(literal, dialect):
             return None
-        if value == 0 and dialect.floats == "total":
+        if value == 0 and dialect.rules.floats == "total":
             if dialect.null_arithmetic == "selector":  # NULL fails in a division alone
                 return None
             made = _beside_zero(node, is_minus=math.copysign(1.0, float(value)) < 0, dialect=dialect)
@@ -223,7 +229,7 @@ def _compared(node: Node, dialect: Dialect) -> Node | None:
             except UnicodeDecodeError:  # no string has these bytes
                 return node
         made = _negated(Or(tuple(pair), node.span), negated=sign == "<>")
-    if dialect.null_equality == "value" and not is_order:
+    if dialect.rules.null_equality == "value" and not is_order:
         equal = made if sign == "=" else node._replace(operator="=", other=core_of(dialect).others["="])
         if sign == "<>" and isinstance(made, Not):
             equal = made.operand
@@ -239,10 +245,10 @@ def _is_as_double(literal: Literal, dialect: Dialect) -> bool:
     if not _is_int64(literal):
         return False
     if literal.kind == "exact":
-        if dialect.integers in ("long", "unbounded"):  # a float is a double there
+        if dialect.rules.integers in ("long", "unbounded"):  # a float is a double there
             return size <= _EXACT_SINGLE
-        return dialect.mixed_numbers == "double" or size <= _EXACT
-    return dialect.mixed_numbers == "double" or size < _EXACT
+        return dialect.rules.mixed_numbers == "double" or size <= _EXACT
+    return dialect.rules.mixed_numbers == "double" or size < _EXACT
 
 
 def _beside_zero(node: Comparison, *, is_minus: bool, dialect: Dialect) -> Node:
@@ -269,11 +275,13 @@ def _like(node: Like, dialect: Dialect) -> Node | None:
     if node.escape is not None and not is_escape(node.escape, dialect):
         return None
     parts = wildcards(node.pattern, node.escape, dialect)
-    are_bytes_special = dialect.like_units == "bytes" and ("_", True) in parts
-    are_lines_special = dialect.like_lines != "all" and any(wild for _, wild in parts) and not is_simple(parts, dialect)
+    are_bytes_special = dialect.rules.like_units == "bytes" and ("_", True) in parts
+    are_lines_special = (
+        dialect.rules.like_lines != "all" and any(wild for _, wild in parts) and not is_simple(parts, dialect)
+    )
     if _bytes_are_texts(dialect) or are_bytes_special or are_lines_special:
         return None
-    if dialect.like_escapes == "wildcards":
+    if dialect.rules.like_escapes == "wildcards":
         return node
     pattern, escape = plain(parts)
     return node._replace(pattern=pattern, escape=escape)

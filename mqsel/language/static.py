@@ -40,7 +40,7 @@ def check_depth(order: Sequence[Node], text: str, dialect: Dialect) -> None:
 
     Raises: SelectorLimitError: deeper than the dialect allows.
     """
-    limit = int(dialect.max_depth)
+    limit = int(dialect.rules.max_depth)
     depths: dict[int, int] = {}
     for node in order:
         below = [depths[id(one)] for one in children(node)]
@@ -67,13 +67,13 @@ def check_parsed(order: Sequence[Node], text: str, dialect: Dialect) -> None:
 
     Raises: SelectorTypeError: types that the product refuses.
     """
-    rules = _CHECKS.get(dialect.static_types)
+    rules = _CHECKS.get(dialect.rules.static_types)
     if rules is None:
         return
     for node in order:
         wrong = rules(node, text) if type(node) in _CHECKED else None
         if wrong is not None:
-            hint = NOT_NEXT if isinstance(wrong[0], Not) and dialect.not_operand == "primary" else None
+            hint = NOT_NEXT if isinstance(wrong[0], Not) and dialect.rules.not_operand == "primary" else None
             raise wrong_type(text, wrong[0].span, wrong[1], quoted(text[slice(*wrong[0].span)]), hint)
     kind_of = _declared_kind if rules is _numeric else _kind
     if _first(order[-1:], "boolean", "", kind_of) is not None:

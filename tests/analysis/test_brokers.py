@@ -12,9 +12,9 @@ from products.ours import PRESETS, as_message
 import mqsel
 from mqsel.analysis.lint import fixed
 from mqsel.analysis.readings import UNDOCUMENTED, answer
-from mqsel.language.dialects import PRODUCTS
 from mqsel.language.layout import laid_out
 from mqsel.language.nodes import unparse
+from mqsel.language.products import PRODUCTS
 from mqsel.language.selector import read_selector
 from mqsel.machine._vm import Machine
 from mqsel.values import Truth
@@ -178,7 +178,7 @@ def test_fixes_change_no_answer(preset: str, text: str) -> None:
 
 def test_choices_of_several_products_together_yield_no_foreign_error() -> None:
     """What no product joins: the order of Erlang, beside arithmetic that has no number for a text."""
-    dialect = mqsel.RABBITMQ_JMS.replace(arithmetic_mismatch="comparison")
+    dialect = mqsel.RABBITMQ_JMS.varied(arithmetic_mismatch="comparison")
     assert mqsel.compile("a + 1 <= a", dialect=dialect).evaluate({"a": "x"}) is F
 
 

@@ -242,9 +242,9 @@ def test_diff_over_files(run, lines, subscriptions):
     lost = [n for n, one in enumerate(messages, 1) if one["weight"] > 490 and one["color"] == "blue"]
 
     assert status == 1
-    assert err.startswith(f"300 messages, {len(gained):,} gained, {len(lost):,} lost, 0 skipped, ")
-    assert out.startswith(f"gained  {lines}:{gained[0]}: ")
-    assert "exactly what is lost: weight >= 491 AND color = 'blue'\n" in out
+    assert err.startswith(f"300 messages, {len(gained):,} added, {len(lost):,} dropped, 0 skipped, ")
+    assert out.startswith(f"added   {lines}:{gained[0]}: ")
+    assert "exactly the dropped messages: weight >= 491 AND color = 'blue'\n" in out
     found = json.loads(run("diff", "--json", "weight > 490", "weight > 480 AND color = 'red'", lines)[1])
     assert (found["gained"]["messages"], found["lost"]["messages"]) == (len(gained), len(lost))
     assert found["gained"]["examples"][0]["least"].keys() == {"color", "weight"}
@@ -256,7 +256,7 @@ def test_diff_of_dialects_over_files(run, lines):
     blue = sum(one["color"] == "blue" for one in _messages(300))
 
     assert status == 1
-    assert f"0 gained, {blue} lost" in err
+    assert f"0 added, {blue} dropped" in err
 
 
 def test_diff_of_two_sets_over_files(run, lines, tmp_path):

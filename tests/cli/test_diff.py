@@ -71,10 +71,10 @@ def test_what_is_not_decided(run):
     status, out, _ = run("diff", "a - a > 1", "b = 1")
     assert (status, out) == (
         1,
-        'not decided: what is computed from a is not decided by 300 intervals\n  b alone  {"b": 1}\n',
+        'not decided: the search over the values of a reached its limit of 300 intervals\n  b alone  {"b": 1}\n',
     )
     status, out, _ = run("diff", "a - a > 1", "a - a > 2")
-    assert (status, out) == (2, "not decided: what is computed from a is not decided by 300 intervals\n")
+    assert (status, out) == (2, "not decided: the search over the values of a reached its limit of 300 intervals\n")
 
 
 def test_json(run):

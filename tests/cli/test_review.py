@@ -126,8 +126,8 @@ def test_review(run: Run, paths: tuple[Path, Path], tmp_path: Path) -> None:
     ]
     places = {row[0].splitlines()[0]: row[1:] for row in rows[10:]}
     assert places.keys() == (OLD.keys() | NEW.keys()) - {"kept"}
-    assert places["cars"] == ["wider", "a = 'x'\na LIKE 'x%'", '{"a": "xa"}\ngained: FALSE before, TRUE now']
-    assert places["narrow"][2] == '{"weight": 6}\nlost: TRUE before, UNKNOWN now'
+    assert places["cars"] == ["wider", "a = 'x'\na LIKE 'x%'", '{"a": "xa"}\nadded: FALSE before, TRUE now']
+    assert places["narrow"][2] == '{"weight": 6}\ndropped: TRUE before, UNKNOWN now'
     assert places["old"] == ["removed", "b = 1", '{"b": 1}\nwas selected']
     assert places["never"][2] == "selects no message"
     assert places["same"] == ["reworded", "c > 1\nc > 1.0", ""]

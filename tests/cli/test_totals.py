@@ -45,7 +45,7 @@ def test_a_selector_that_cannot_be_known_is_not_read(run) -> None:
     assert "now: it cannot be known" in page
     assert page.count("<b>not read</b>") == 2
     status, out, err = run("diff", "old.tsv", "new.mqsc", "a.jsonl")
-    assert (status, out.splitlines()[0]) == (2, "gone: 0 gained, 1 lost")
+    assert (status, out.splitlines()[0]) == (2, "gone: 0 added, 1 dropped")
     assert "glued" not in out
     assert err.splitlines()[-1].endswith(", 1 not read")
 

@@ -121,7 +121,7 @@ def test_vectors() -> None:
     for start in range(0, len(listed), 500):
         matchers = [mqsel.compile(text, dialect=dialect) for text, dialect in listed[start : start + 500]]
         found, reason = ways(SelectorSet(enumerate(matchers)), batch)
-        assert (reason is None) is all(one.dialect.text_numbers == "never" for one in matchers)
+        assert (reason is None) is all(one.dialect.rules.text_numbers == "never" for one in matchers)
         assert found.to_pylist() == looped(matchers, batch)
 
 

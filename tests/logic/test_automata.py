@@ -139,7 +139,7 @@ def test_a_walk_that_is_too_long_is_not_decided() -> None:
     for negated in range(8):
         met = automata.meet_strings(met, like(f"%{negated}_" * 4, negated=True))
     for _ in range(2):
-        with pytest.raises(UndecidedError, match=f"ways to combine than {automata.OF_STRING:,} steps try"):
+        with pytest.raises(UndecidedError, match=f"limit of {automata.OF_STRING:,} steps"):
             automata.a_string(met, Budget())
 
 

@@ -73,7 +73,7 @@ def value(product: str, subject: Node, typed: Typed, dialect: Dialect) -> tuple[
     if isinstance(subject, Identifier):
         return typed.get(subject.name, ("null", None))
     if isinstance(subject, Computed):
-        text, is_below = unparse(subject.expression, dialect), subject.dialect.connectives == "kleene"
+        text, is_below = unparse(subject.expression, dialect), subject.dialect.rules.connectives == "kleene"
         return _VALUES[answers.answer(product, text, _properties(typed), is_below=is_below)]
     tree = read(product, f"{unparse(subject, dialect)} = 0")
     assert tree is not None

@@ -169,8 +169,8 @@ def test_changes_with_a_contract_and_as_text(frame: Any) -> None:
     found = changes("color = 'red'", "color <> 'blue'", frame, given=given)
 
     assert found.gained.selector == "color = 'green'"
-    assert str(found).splitlines()[:2] == ["90 messages, 30 gained, 0 lost", 'gained  {"color": "green"}']
-    assert str(found).splitlines()[-2:] == ["gained  … and 27 more", "exactly what is gained: color = 'green'"]
+    assert str(found).splitlines()[:2] == ["90 messages, 30 added, 0 dropped", 'added   {"color": "green"}']
+    assert str(found).splitlines()[-2:] == ["added   … and 27 more", "exactly the added messages: color = 'green'"]
     with pytest.raises(mqsel.ArgumentError, match="a comparison needs all rows"):
         changes("a = 1", "a = 2", "a int")  # type: ignore[arg-type]
     with pytest.raises(mqsel.SelectorSyntaxError):

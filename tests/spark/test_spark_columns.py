@@ -55,7 +55,7 @@ def sensitive(spark: Any) -> Iterator[Any]:
 
 def test_tests_that_are_computed(spark: Any) -> None:
     """A test that is computed has no native expression; Arrow, profiles and sets have its answers, beside others."""
-    dialect, text = mqsel.JMS.replace(null_equality="left"), "a = b AND NOT c = 'z'"
+    dialect, text = mqsel.JMS.varied(null_equality="left"), "a = b AND NOT c = 'z'"
     frame = spark.sql(
         "SELECT *, INT(NULL) AS d FROM VALUES (1, 1, 'y'), (2, 1, 'y'), (NULL, 1, 'y'), (1, 1, 'z') AS (a, b, c)"
     ).coalesce(1)

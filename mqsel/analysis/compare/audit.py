@@ -138,51 +138,106 @@ class Audit(NamedTuple):
 
     def _repr_html_(self) -> str:
         rows = [("invalid", key, escape(str(error))) for key, error in self.invalid]
-        rows += [("never", one.key, escape(one.reason)) for one in self.never]
-        rows += [("same" if one.is_one_text else "equal", ", ".join(one.keys), "") for one in self.equal]
-        rows += [("contains", one.key, escape(", ".join(one.keys))) for one in self.within]
-        rows += [("missing", " and ".join(one.keys), message_code(one.message)) for one in self.missing]
-        rows += [("twice", " and ".join(one.keys), message_code(one.message)) for one in self.twice]
-        rows += [("gap", where, message_code(one.message)) for where, one in self.gaps if one]
-        counts = f"{self.total:,} selectors, {len(self.undecided):,} not decided, {self.pairs_left:,} pairs left out"
+        rows += [("never", key, escape(reason)) for key, reason in self.never]
+        rows += [("same" if is_one_text else "equal", ", ".join(keys), "") for keys, is_one_text in self.equal]
+        rows += [("contains", key, escape(", ".join(keys))) for key, keys in self.within]
+        rows += [("missing", " and ".join(keys), message_code(message)) for keys, _, message in self.missing]
+        rows += [("twice", " and ".join(keys), message_code(message)) for keys, message in self.twice]
+        rows += [("gap", destination, message_code(gap.message)) for destination, gap in self.gaps if gap]
+        selectors = f"{self.total:,} selector{'s' * (self.total != 1)}"
+        pairs = f"{self.pairs_left:,} pair{'s' * (self.pairs_left != 1)} not compared"
+        counts = f"{selectors}, {len(self.undecided):,} not decided, {pairs}"
         cells = [(escape(word), escape(keys), what) for word, keys, what in rows]
         return page([f"<b>{counts}</b>"], table(("finding", "selectors", ""), cells))
 
 
 class _Entry:
-    """One text, and what is known of it.
+    """A text, and what the comparisons with others need of it.
 
     Attributes:
-        keys: of those that have it.
+        selector: what the text was read as.
+        keys: of those that have the text.
         contract: what messages are like.
-        proofs: pays for what is proved of it.
-        destinations: of its keys.
-        formula: where it is TRUE, as an index takes it.
-        is_exact: whether it is; elsewhere the formula is what each message has of which it is TRUE.
-        messages: that it selects.
-        gates: for properties, the texts or truth values one of which a message must have.
+        proofs: the budget of everything that is proved.
+        destinations: of the keys, in order.
+        formula: where the selector is TRUE, as an index takes it; if the index can't compute all of it, a formula that
+            holds for each message of which the selector is TRUE.
+        is_exact: whether the formula is the first of the two.
+        messages: that the selector selects; each proof that fails adds one.
+        required: for properties, the strings or truth values one of which a message must have.
     """
 
     def __init__(
-        self, selector: Selector, keys: list[str], contract: Contract | None, writer: Writer, proofs: Budget
+        self,
+        selector: Selector,
+        keys: list[str],
+        destinations: Iterable[str],
+        contract: Contract | None,
+        writer: Writer,
+        proofs: Budget,
     ) -> None:
         self.selector = selector
         self.contract = contract
         self.proofs = proofs
         self.keys = keys
-        self.destinations: dict[str, None] = {}
+        self.destinations = dict.fromkeys(destinations)
         self.messages: list[Message] = []
         needed = needs(selector.formulas.true) or {}
-        self.gates = {name: points for name, values in needed.items() if (points := _points(values)) is not None}
+        self.required = {name: points for name, values in needed.items() if (points := _points(values)) is not None}
         self.matches = match_of(selector)
         names = {name: joined(read, selector.naming) for name, read in selector.names.items()}
-        # What is computed an index computes for each message, and what has no answer for one is an error there.
+        # An index evaluates each computed test for every message, and has no result for one without an answer.
         self.is_exact = has_every_answer(selector) and not any(isinstance(node, Computed) for node in selector.order)
         self.formula = (
             writer.true_of(selector, names)
             if self.is_exact
             else all_of([Leaf(Identifier(name), values) for name, values in needed.items()])
         )
+
+    def search(self, formulas: Iterable[Formula], check: Check, *partners: _Entry) -> Witness:
+        """Search for a message of the contract, which formulas of this entry and of some partners describe."""
+        selectors = [entry.selector for entry in (self, *partners)]
+        return search(self.contract, selectors, formulas, check, self.proofs.share(_OF_PROOF))
+
+
+class _Examination:
+    """What is found out about each text alone, before texts are compared."""
+
+    def __init__(self, contract: Contract | None, destinations: Mapping[str, str], proofs: Budget) -> None:
+        self.contract = contract
+        self.destinations = destinations
+        self.proofs = proofs
+        self.writer = Writer()
+        self.spelled: dict[str, str] = {}
+        self.invalid: list[tuple[str, SelectorError]] = []
+        self.never: list[Never] = []
+        self.undecided: list[str] = []
+        self.same: list[Equal] = []
+        self.entries: list[_Entry] = []  # those that select a message
+        self.by_destination: dict[str, list[Selector]] = {}
+
+    def take(self, text: str, dialect: Dialect, keys: list[str]) -> None:
+        """Read the text of some keys, and search for a message that it selects."""
+        destinations = dict.fromkeys([self.destinations.get(key, "") for key in keys])
+        try:
+            selector = respelled(read_anew(text, dialect), self.spelled)
+            entry = _Entry(selector, keys, destinations, self.contract, self.writer, self.proofs)
+        except SelectorError as error:
+            self.invalid += [(key, error) for key in keys]
+            return
+        for destination in destinations:
+            self.by_destination.setdefault(destination, []).append(selector)
+        if len(keys) > 1:
+            self.same.append(Equal(tuple(keys), is_one_text=True))
+        witness = satisfied(selector, self.contract, self.proofs.share(_OF_PROOF))
+        if witness.is_none:
+            reason = contradiction_in_words(selector, self.contract, self.proofs.share(_OF_PROOF))
+            self.never += [Never(key, reason) for key in keys]
+        elif witness.message is None:
+            self.undecided += keys
+        else:
+            entry.messages = [*_messages(entry, witness.message)]
+            self.entries.append(entry)
 
 
 def audit(
@@ -209,69 +264,43 @@ def audit(
         raise ArgumentError(f"destinations are {shortened(destinations)}: expected a mapping of keys to names")
     usual = as_dialect(dialect)
     contract = contract_of(given, usual)
-    invalid: list[tuple[str, SelectorError]] = []
-    texts: dict[tuple[str, Dialect], list[str]] = {}
-    total = 0
-    for pair in iterated(selectors, "pairs of a key and a selector"):
-        if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
-            raise ArgumentError(f"found {shortened(pair)}: expected a key, a selector, and perhaps its dialect")
-        total += 1
-        key, text, *own = pair
-        if not has_hash(key):
-            raise no_key(key)
-        texts.setdefault((as_text(text), as_dialect(own[0]) if own else usual), []).append(key)
-    writer = Writer()
+    texts = _keys_by_text(selectors, usual)
     whole = budget_of_many(len(texts))
-    proofs = whole.share(whole.steps // 2)  # the rest is for what is left by all
-    entries: list[_Entry] = []
-    every: dict[str, list[Selector]] = {}
-    spelled: dict[str, str] = {}
-    never: list[Never] = []
-    undecided: list[str] = []
-    same: list[Equal] = []
+    alone = _Examination(contract, destinations or {}, whole.share(whole.steps // 2))  # the rest is for gaps
     for (text, chosen), keys in texts.items():
-        try:
-            entry = _Entry(respelled(read_anew(text, chosen), spelled), keys, contract, writer, proofs)
-        except SelectorError as error:
-            invalid += [(key, error) for key in keys]
-            continue
-        entry.destinations = dict.fromkeys((destinations or {}).get(key, "") for key in keys)
-        for one in entry.destinations:
-            every.setdefault(one, []).append(entry.selector)
-        if len(keys) > 1:
-            same.append(Equal(tuple(keys), is_one_text=True))
-        witness = satisfied(entry.selector, contract, proofs.share(_OF_PROOF))
-        if witness.is_none:
-            reason = contradiction_in_words(entry.selector, contract, proofs.share(_OF_PROOF))
-            never += [Never(key, reason) for key in keys]
-        elif witness.message is None:
-            undecided += keys
-        else:
-            entry.messages = [*_messages(entry, witness.message)]
-            entries.append(entry)
-    groups, within, unsure = _contained(entries)
-    equal = [Equal(tuple([key for one in group for key in one.keys]), is_one_text=False) for group in groups]
-    repeated = {id(one) for group in groups for one in group[1:]}
-    missing, left = _missing([one for one in entries if id(one) not in repeated])
-    twice, more_left = _twice(entries) if bool(once) else ([], 0)
-    undecided += [key for one in unsure for key in one.keys]
+        alone.take(text, chosen, keys)
+    groups, within, unsure = _contained(alone.entries)
+    repeated = {id(entry) for group in groups for entry in group[1:]}
+    missing, left = _missing([entry for entry in alone.entries if id(entry) not in repeated])
+    twice, more_left = _twice(alone.entries) if once else ([], 0)
+    equal = [Equal(tuple([key for entry in group for key in entry.keys]), is_one_text=False) for group in groups]
     return Audit(
-        total,
-        tuple(invalid),
-        tuple(never),
-        (*same, *equal),
-        tuple([Within(wide.keys[0], tuple([one.keys[0] for one in inner])) for wide, inner in within]),
+        sum(map(len, texts.values())),
+        tuple(alone.invalid),
+        tuple(alone.never),
+        (*alone.same, *equal),
+        tuple([Within(wide.keys[0], tuple([entry.keys[0] for entry in inner])) for wide, inner in within]),
         tuple(missing),
-        tuple(undecided),
+        (*alone.undecided, *[key for entry in unsure for key in entry.keys]),
         left + more_left,
-        tuple([(one, gap_of(many, contract, whole)) for one, many in every.items()]),
+        tuple([(name, gap_of(members, contract, whole)) for name, members in alone.by_destination.items()]),
         tuple(twice),
     )
 
 
-def _found(entry: _Entry, formulas: Iterable[Formula], check: Check, *others: _Entry) -> Witness:
-    selectors = [one.selector for one in (entry, *others)]
-    return search(entry.contract, selectors, formulas, check, entry.proofs.share(_OF_PROOF))
+def _keys_by_text(
+    selectors: Iterable[tuple[str, str] | tuple[str, str, Dialect]], usual: Dialect
+) -> dict[tuple[str, Dialect], list[str]]:
+    """Return the keys of each text in each dialect."""
+    texts: dict[tuple[str, Dialect], list[str]] = {}
+    for row in iterated(selectors, "pairs of a key and a selector"):
+        if not isinstance(row, (tuple, list)) or len(row) not in (2, 3):
+            raise ArgumentError(f"found {shortened(row)}: expected a key, a selector, and perhaps its dialect")
+        key, text, *own = row
+        if not has_hash(key):
+            raise no_key(key)
+        texts.setdefault((as_text(text), as_dialect(own[0]) if own else usual), []).append(key)
+    return texts
 
 
 # ---- what a selector asks for ----------------------------------------------------------------------------------------
@@ -290,14 +319,14 @@ def _points(values: Values) -> frozenset[str | bool] | None:
 def _messages(entry: _Entry, first: Message) -> Iterator[Message]:
     """Return messages that a selector selects, far from each other: of each part of an OR, and of each at its ends."""
     formula = entry.selector.formulas.true
-    found: list[Message | None] = [first]
+    messages: list[Message | None] = [first]
     if isinstance(formula, AnyOf):
-        found += [_found(entry, (part,), entry.matches).message for part in formula.parts[:_PARTS]]
-    for one in found:
-        if one is not None:
-            yield one
+        messages += [entry.search((part,), entry.matches).message for part in formula.parts[:_PARTS]]
+    for message in messages:
+        if message is not None:
+            yield message
             for end in _INT64 if entry.contract is None else ():  # which knows nothing of what messages are like
-                yield _at_end(entry, one, end)
+                yield _at_end(entry, message, end)
 
 
 def _at_end(entry: _Entry, message: Message, end: int) -> Message:
@@ -331,49 +360,49 @@ _INT64 = -(1 << 63), (1 << 63) - 1
 
 
 class _Sets:
-    """Sets of some entries, as bits by their places: so that a pair of which there is nothing to say takes a bit."""
+    """Sets of some entries, as integers whose bits are the places of the entries: most pairs cost one bit."""
 
     def __init__(self, entries: Sequence[_Entry]) -> None:
         self.entries = entries
         self.everyone = (1 << len(entries)) - 1
-        self.ungated: dict[str, int] = {}
-        self.gated: dict[tuple[str, str | bool], list[int]] = {}
+        self.not_requiring: dict[str, int] = {}
+        self.requiring: dict[tuple[str, str | bool], list[int]] = {}
         index = Index()
-        index.add(range(len(entries)), [one.formula for one in entries])
+        index.add(range(len(entries)), [entry.formula for entry in entries])
         self.reader: MessageReader[int] = MessageReader()
         self.reader.begin(index, None, [*range(len(entries))], None, Texts(), {}, {})
         self.inexact = self.bits([place for place, entry in enumerate(entries) if not entry.is_exact])
         for place, entry in enumerate(entries):
-            for name, points in entry.gates.items():
-                self.ungated[name] = self.ungated.get(name, self.everyone) ^ 1 << place
+            for name, points in entry.required.items():
+                self.not_requiring[name] = self.not_requiring.get(name, self.everyone) ^ 1 << place
                 for point in points:
-                    self.gated.setdefault((name, point), []).append(place)
+                    self.requiring.setdefault((name, point), []).append(place)
 
     def bits(self, places: Iterable[int]) -> int:
         return int.from_bytes(self.reader.bitmap(places), "little")
 
     def selecting(self, message: Message, among: int = -1) -> int:
         """Return those that select a message, of some."""
-        found = self.bits(self.reader.match(message)) & among
-        for place in _places(found & self.inexact):
+        bits = self.bits(self.reader.match(message)) & among
+        for place in _places(bits & self.inexact):
             if not self.entries[place].matches(message):
-                found ^= 1 << place
-        return found
+                bits ^= 1 << place
+        return bits
 
     def around(self, entry: _Entry) -> int:
         """Return those that select all messages of an entry."""
-        return functools.reduce(lambda found, message: self.selecting(message, found), entry.messages, self.everyone)
+        return functools.reduce(lambda bits, message: self.selecting(message, bits), entry.messages, self.everyone)
 
     def reached(self, entry: _Entry) -> int:
         """Return those that select any of the messages of an entry."""
         return functools.reduce(operator.or_, map(self.selecting, entry.messages))
 
     def meeting(self, entry: _Entry) -> int:
-        """Return those that ask for a text or truth value of each property of which *entry* asks for some, too."""
-        found = self.everyone
-        for name, points in entry.gates.items():
-            found &= self.ungated[name] | self.bits([one for point in points for one in self.gated[name, point]])
-        return found
+        """Return those that a message can satisfy together with *entry*, by the strings and truth values required."""
+        bits = self.everyone
+        for name, points in entry.required.items():
+            bits &= self.not_requiring[name] | self.bits([at for point in points for at in self.requiring[name, point]])
+        return bits
 
 
 def _places(bits: int) -> Iterator[int]:
@@ -397,61 +426,85 @@ def _counts(many: Iterable[int], size: int) -> list[int]:
 # ---- which contains which --------------------------------------------------------------------------------------------
 
 
+class _Containment:
+    """Compares entries by which contains which, as long as few comparisons are not decided.
+
+    Attributes:
+        around: for each place the entries that select all of its messages: only these can contain it.
+        unsure: the places of entries with a comparison that is not decided.
+    """
+
+    def __init__(self, entries: Sequence[_Entry]) -> None:
+        self.entries = entries
+        sets = _Sets(entries)
+        self.around = [sets.around(entry) for entry in entries]
+        self.unsure: dict[int, None] = {}
+        self._hard = 0
+
+    def is_within(self, inner: int, wide: int, place: int) -> bool | None:
+        """Report whether one entry is within another; None, and *place* is unsure, if that is not decided."""
+        holds = _is_within(self.entries[inner], self.entries[wide]) if self._hard < _HARD else None
+        if holds is None:
+            self.unsure[place] = None
+            self._hard += 1
+        return holds
+
+    def first_of_equal(self) -> tuple[list[int], Iterable[int]]:
+        """Find equal entries.
+
+        Returns: for each place the first place of an equal entry; the sets of all first places, the widest first.
+        """
+        first = [*range(len(self.entries))]
+        alike: dict[int, int] = {}  # the first ones by width: those that are equal select as many
+        widths = _counts(self.around, len(self.entries))
+        for place, entry in enumerate(self.entries):
+            earlier = alike.get(widths[place], 0)
+            for before in _places(self.around[place] & earlier):
+                if not all(map(entry.matches, self.entries[before].messages)):
+                    continue
+                if self.is_within(place, before, place) and self.is_within(before, place, place):
+                    first[place] = before
+                    break
+            else:
+                alike[widths[place]] = earlier | 1 << place
+        return first, [alike[width] for width in sorted(alike, reverse=True)]
+
+    def container_of(self, place: int, wide_first: Iterable[int]) -> int | None:
+        """Return the place of a widest entry that contains an entry; None if none is found."""
+        entry = self.entries[place]
+        seen, undecided = len(entry.messages), 0
+        candidates = self.around[place] & ~(1 << place)
+        for wide in itertools.chain.from_iterable(_places(candidates & places) for places in wide_first if candidates):
+            # A proof that failed has left a message.
+            if not all(map(self.entries[wide].matches, entry.messages[seen:])):
+                continue
+            holds = self.is_within(place, wide, place)
+            if holds:
+                return wide
+            undecided += holds is None
+            if undecided == _UNDECIDED:
+                break
+        return None
+
+
 def _contained(entries: Sequence[_Entry]) -> tuple[list[list[_Entry]], list[tuple[_Entry, list[_Entry]]], list[_Entry]]:
     """Find the entries that are equal, and those within another.
 
     Returns: equal ones; the wide ones, each with those within it; those of which something is not decided.
     """
-    sets = _Sets(entries)
-    arounds = [sets.around(entry) for entry in entries]
-    widths = _counts(arounds, len(entries))
-    unsure: dict[int, None] = {}
-    first = [*range(len(entries))]  # of those that are equal
-    alike: dict[int, int] = {}  # the first ones by width: those that are equal select as many
-    within: dict[int, list[int]] = {}
-    hard = 0
-    for place, entry in enumerate(entries):
-        others = alike.get(widths[place], 0)
-        for one in _places(arounds[place] & others):
-            if not all(map(entry.matches, entries[one].messages)):
-                continue
-            forth = _is_within(entry, entries[one]) if hard < _HARD else None
-            back = forth and _is_within(entries[one], entry)
-            if back:
-                first[place] = one
-                break
-            if forth is None or (forth and back is None):
-                unsure[place] = None
-                hard += 1
-        else:
-            alike[widths[place]] = others | 1 << place
-    wide_first = sorted(alike.items(), reverse=True)
-    for place, entry in enumerate(entries):
-        if first[place] != place:
-            continue
-        seen, open_ = len(entry.messages), 0
-        others = arounds[place] & ~(1 << place)
-        for one in itertools.chain.from_iterable(_places(others & many) for _, many in wide_first if others):
-            # A proof that failed has left a message.
-            if not all(map(entries[one].matches, entry.messages[seen:])):
-                continue
-            holds = _is_within(entry, entries[one]) if hard < _HARD else None
-            if holds:
-                within.setdefault(one, []).append(place)
-                break
-            if holds is None:
-                unsure[place] = None
-                hard += 1
-                open_ += 1
-                if open_ == _UNDECIDED:
-                    break
+    containment = _Containment(entries)
+    first, wide_first = containment.first_of_equal()
+    within: dict[int, list[_Entry]] = {}
     groups: dict[int, list[_Entry]] = {}
-    for place, one in enumerate(first):
-        groups.setdefault(one, []).append(entries[place])
+    for place, entry in enumerate(entries):
+        groups.setdefault(first[place], []).append(entry)
+        wide = containment.container_of(place, wide_first) if first[place] == place else None
+        if wide is not None:
+            within.setdefault(wide, []).append(entry)
     return (
         [group for group in groups.values() if len(group) > 1],
-        [(entries[wide], [entries[one] for one in inner]) for wide, inner in within.items()],
-        [entries[place] for place in unsure],
+        [(entries[wide], inner) for wide, inner in within.items()],
+        [entries[place] for place in containment.unsure],
     )
 
 
@@ -479,42 +532,41 @@ def _missing(entries: Sequence[_Entry]) -> tuple[list[Missing], int]:
     Returns: them, and how many pairs were not looked at.
     """
     sets = _Sets(entries)
-    found: list[Missing] = []
-    told: list[list[int]] = [[] for _ in entries]  # by one of a pair the others
+    pairs: list[Missing] = []
+    partners: list[list[int]] = [[] for _ in entries]  # the places of those in a pair with an entry
     looked = left = 0
     for place, entry in enumerate(entries):
         for name in _may_lack(entry.selector.formulas.true):
             present = Leaf(Identifier(name), PRESENT)
-            with_it = _found(entry, (entry.selector.formulas.true, present), entry.matches).message
+            with_it = entry.search((entry.selector.formulas.true, present), entry.matches).message
             if with_it is None:
                 continue  # it asks for messages that lack it
-            others = sets.meeting(entry) & ~(sets.selecting(with_it) | sets.bits([place, *told[place]]))
-            asked = [*itertools.islice(_places(others), max(MAX_PAIRS - looked, 0))]
-            looked += others.bit_count()
-            left += others.bit_count() - len(asked)
-            for other in asked:
-                second = entries[other]
-                message = _in_common_without(entry, second, present)
+            meeting = sets.meeting(entry) & ~(sets.selecting(with_it) | sets.bits([place, *partners[place]]))
+            asked = [*itertools.islice(_places(meeting), max(MAX_PAIRS - looked, 0))]
+            looked += meeting.bit_count()
+            left += meeting.bit_count() - len(asked)
+            for partner in asked:
+                message = _in_common_without(entry, entries[partner], present)
                 if message is not None:
-                    keys = (entry.keys[0], second.keys[0]) if place < other else (second.keys[0], entry.keys[0])
-                    found.append(Missing(keys, name, message))
-                    told[place].append(other)
-                    told[other].append(place)
-    return found, left
+                    low, high = sorted((place, partner))
+                    pairs.append(Missing((entries[low].keys[0], entries[high].keys[0]), name, message))
+                    partners[place].append(partner)
+                    partners[partner].append(place)
+    return pairs, left
 
 
 def _in_common_without(first: _Entry, second: _Entry, present: Leaf) -> Message | None:
     """Return a message that both select, if all of those lack a property and not all that the second selects do."""
     message = _both(first, second).message if _both(first, second, present).is_none else None
-    if message is None or _found(second, (second.selector.formulas.true, present), second.matches).message is None:
+    if message is None or second.search((second.selector.formulas.true, present), second.matches).message is None:
         return None
     return message
 
 
 def _may_lack(formula: Formula) -> list[str]:
     """List the properties of which NULL is among what is asked for somewhere."""
-    found = [one for one in leaves(formula) if isinstance(one, Leaf) and one.values.null]
-    return [*dict.fromkeys(one.subject.name for one in found if isinstance(one.subject, Identifier))]
+    lacking = [leaf.subject for leaf in leaves(formula) if isinstance(leaf, Leaf) and leaf.values.null]
+    return [*dict.fromkeys(subject.name for subject in lacking if isinstance(subject, Identifier))]
 
 
 # ---- what has two receivers ------------------------------------------------------------------------------------------
@@ -525,31 +577,31 @@ def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
 
     Returns: them, and how many pairs were not looked at.
     """
-    found = [
-        Twice((one, other), entry.messages[0])
+    pairs = [
+        Twice((key, next_key), entry.messages[0])
         for entry in entries
-        for one, other in itertools.pairwise(entry.keys if len(entry.destinations) == 1 else ())  # of one text
+        for key, next_key in itertools.pairwise(entry.keys if len(entry.destinations) == 1 else ())  # of one text
     ]
     sets = _Sets(entries)
-    near: dict[str, int] = {}  # by destination
-    behind: list[list[int]] = [[] for _ in entries]  # those of which an entry before them selects a message
+    neighbours: dict[str, int] = {}  # the entries of each destination
+    reached_by: list[list[int]] = [[] for _ in entries]  # for each place the later entries that select its messages
     for place, entry in enumerate(entries):
-        for one in entry.destinations:
-            near[one] = near.get(one, 0) | 1 << place
+        for destination in entry.destinations:
+            neighbours[destination] = neighbours.get(destination, 0) | 1 << place
         for before in _places(sets.reached(entry) & (1 << place) - 1):
-            behind[before].append(place)
+            reached_by[before].append(place)
     looked = left = hard = 0
     for place, entry in enumerate(entries):
-        others = functools.reduce(operator.or_, [near[one] for one in entry.destinations])
-        others &= sets.meeting(entry) & -(2 << place)
-        shared = others & (sets.reached(entry) | sets.bits(behind[place]))
-        others &= ~shared
-        asked = {*itertools.islice(_places(others), max(MAX_PAIRS - looked, 0))}
-        looked += others.bit_count()
-        left += others.bit_count() - len(asked)
-        for other in sorted([*_places(shared), *asked]):
-            second = entries[other]
-            if other in asked:
+        later = functools.reduce(operator.or_, [neighbours[destination] for destination in entry.destinations])
+        later &= sets.meeting(entry) & -(2 << place)
+        shared = later & (sets.reached(entry) | sets.bits(reached_by[place]))
+        later &= ~shared
+        asked = {*itertools.islice(_places(later), max(MAX_PAIRS - looked, 0))}
+        looked += later.bit_count()
+        left += later.bit_count() - len(asked)
+        for partner in sorted([*_places(shared), *asked]):
+            second = entries[partner]
+            if partner in asked:
                 both = _both(entry, second) if hard < _HARD else Witness(None, "not tried")
                 hard += bool(both.reason)
                 left += bool(both.reason)
@@ -558,11 +610,11 @@ def _twice(entries: Sequence[_Entry]) -> tuple[list[Twice], int]:
                 own = filter(second.matches, entry.messages)
                 message = next(itertools.chain(own, filter(entry.matches, second.messages)))
             if message is not None:
-                found.append(Twice((entry.keys[0], second.keys[0]), message))
-    return found, left
+                pairs.append(Twice((entry.keys[0], second.keys[0]), message))
+    return pairs, left
 
 
 def _both(first: _Entry, second: _Entry, *more: Formula) -> Witness:
-    """Search a message that both select."""
+    """Search for a message that both select."""
     formulas = first.selector.formulas.true, second.selector.formulas.true, *more
-    return _found(first, formulas, lambda message: first.matches(message) and second.matches(message), second)
+    return first.search(formulas, lambda message: first.matches(message) and second.matches(message), second)

@@ -97,7 +97,7 @@ def canonical(selector: Selector, *, is_target: bool = False) -> Node | Refused:
         is_strange = preset in HEADER_NAMES and name in JMS_SYNONYMS and name not in own
         is_field = name.startswith(DESCRIPTOR) and selector.dialect.headers != "mqi"
         if is_field or (is_strange and (is_target or name not in TRANSLATED.get(preset, ()))):
-            _refuse(f"{name} is no header in {preset}", _instead(name, preset))
+            _refuse(f"{preset} has no header {name}", _instead(name, preset))
         return node._replace(name=own.get(name, _FIELDS.get(name, name)))
 
     destination = _revaluing(dict.fromkeys(DESTINATIONS, functools.partial(_destination, preset=preset, to_jms=True)))
@@ -174,12 +174,17 @@ def _destination(header: str, text: str, preset: str, *, to_jms: bool) -> str:
     """
     own = DESTINATION_TEXTS.get(preset, {}).get(header)
     if own is None:
-        reason = f"each product has its own texts for a destination: those of {header} in {preset} are not translated"
+        reason = (
+            f"mqsel does not translate the destinations of {header} in {preset}: each product spells them differently"
+        )
         _refuse(reason, _instead(header, preset))
     written = _readdressed(text, *((own, DESTINATION_URIS) if to_jms else (DESTINATION_URIS, own)))
     if written is None:
-        reason = f"{quoted(text)} is no text of a queue or topic in {preset}, as {quoted(own[0].format('A'))} is"
-        _refuse(reason, _instead(header, preset))
+        example = quoted(own[0].format("A"))
+        _refuse(
+            f"{quoted(text)} is no queue or topic in {preset}: expected {example}, for example",
+            _instead(header, preset),
+        )
     return written
 
 

@@ -1,4 +1,4 @@
-"""What a change of a selector makes of messages: how many are gained and lost, examples, the selector of just these."""
+"""What a change of a selector does: how many messages it adds and drops, examples, and selectors for exactly these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from mqsel.logic.solver.budget import Budget
 from mqsel.notebook import code, page, table
 
 EXAMPLES = 3  # of each kind
-WORDS = {True: "gained", False: "lost"}
 
 
 class ChangeExample(NamedTuple):
@@ -36,7 +35,7 @@ class ChangeExample(NamedTuple):
 
 
 class ChangedSide(NamedTuple):
-    """The messages that are gained, or those that are lost.
+    """The messages that the new selector adds, or those that it drops.
 
     Attributes:
         messages: The number of these messages.
@@ -50,18 +49,18 @@ class ChangedSide(NamedTuple):
 
     def lines(self, word: str) -> Iterator[str]:
         """Yield what there is to say, for people."""
-        for one in self.examples:
-            least = in_words(one.least)
-            head = ": ".join(filter(None, (one.place, one.text)))
+        for example in self.examples:
+            least = in_words(example.least)
+            head = ": ".join(filter(None, (example.place, example.text)))
             yield from (f"{word:7} {head}", f"{'':7} for {least}") if head else [f"{word:7} {least}"]
         if self.messages > len(self.examples):
             yield f"{word:7} … and {self.messages - len(self.examples):,} more"
         if self.selector and self.messages:
-            yield f"exactly what is {word}: {self.selector}"
+            yield f"exactly the {word} messages: {self.selector}"
 
 
 class SelectionChange(NamedTuple):
-    """What changes if you replace one selector by another. It is true if a message is gained or lost.
+    """What changes if you replace one selector by another. It is true if a message is added or dropped.
 
     Attributes:
         messages: The number of messages that were compared.
@@ -77,21 +76,27 @@ class SelectionChange(NamedTuple):
         return bool(self.gained.messages or self.lost.messages)
 
     def __str__(self) -> str:
-        noun = "message" if self.messages == 1 else "messages"
-        counts = f"{self.messages:,} {noun}, {self.gained.messages:,} gained, {self.lost.messages:,} lost"
-        return "\n".join([counts, *self.gained.lines("gained"), *self.lost.lines("lost")])
+        counts = f"{_messages(self.messages)}, {self.gained.messages:,} added, {self.lost.messages:,} dropped"
+        return "\n".join([counts, *self.gained.lines("added"), *self.lost.lines("dropped")])
 
     def _repr_html_(self) -> str:
-        sides = ((self.gained, "gained"), (self.lost, "lost"))
+        sides = ((self.gained, "added"), (self.lost, "dropped"))
         rows = [(f"{side.messages:,}", word, code(side.selector)) for side, word in sides]
         examples = [
-            (word, escape(one.place), message_code(one.message), message_code(one.least))
+            (word, escape(example.place), message_code(example.message), message_code(example.least))
             for side, word in sides
-            for one in side.examples
+            for example in side.examples
         ]
-        heads = (("", "", "exactly these"), ("", "place", "message", "what is left of it"))
-        counts = f"<b>{self.messages:,} message{'s' * (self.messages != 1)}</b>"
-        return page([counts], table(heads[0], rows, numbers=1), table(heads[1], examples) if examples else "")
+        heads = (("messages", "", "exactly these messages"), ("", "location", "message", "the properties that matter"))
+        return page(
+            [f"<b>{_messages(self.messages)}</b>"],
+            table(heads[0], rows, numbers=1),
+            table(heads[1], examples) if examples else "",
+        )
+
+
+def _messages(count: int) -> str:
+    return f"{count:,} message{'s' * (count != 1)}"
 
 
 def selection_change(
@@ -102,7 +107,7 @@ def selection_change(
     examples: Mapping[bool, Sequence[tuple[Message, str, str]]],
     contract: Contract | None = None,
 ) -> SelectionChange:
-    """Return what a change comes to.
+    """Return what changes if a selector is replaced by another.
 
     Args:
         old: the selector before; None for one that is new.

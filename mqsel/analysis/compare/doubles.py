@@ -45,12 +45,12 @@ def in_doubles(test: Node) -> Node | None:
         case Comparison(sign, left, right):
             pairs = [(sign, left, right)]
         case Between(negated, operand, low, high) if (
-            dialect.between_null == "expand" and dialect.connectives != "first"
+            dialect.between_null == "expand" and dialect.rules.connectives != "first"
         ):
             pairs = [*zip(BOUNDS[negated], (operand, operand), (low, high), strict=True)]
         case _:
             return None
-    is_computed = any(isinstance(one, Arithmetic) for one in walk(node)) and dialect.integers != "unbounded"
+    is_computed = any(isinstance(one, Arithmetic) for one in walk(node)) and dialect.rules.integers != "unbounded"
     if not is_computed or not all(_compare_alike(*pair, dialect) for pair in pairs):
         return None
     return with_children(node, [_without_zero(one) for one in children(node)])
@@ -62,11 +62,13 @@ def _compare_alike(sign: str, left: Node, right: Node, dialect: Dialect) -> bool
         return False
     is_equality = sign in ("=", "<>")
     constants = [node.value for node in (left, right) if isinstance(node, Literal)]
-    if is_equality and (dialect.null_equality == "value" or (dialect.null_equality == "left" and not constants)):
+    if is_equality and (
+        dialect.rules.null_equality == "value" or (dialect.rules.null_equality == "left" and not constants)
+    ):
         return False
     if is_equality and isinstance(left, Literal):
         return False
-    if dialect.floats == "ieee":
+    if dialect.rules.floats == "ieee":
         return True
     is_greatest = one.nan and other.nan if is_equality else other.nan if sign in ("<", "<=") else one.nan
     return not is_greatest and (any(constants) or not (one.minus_zero or other.minus_zero))
@@ -88,7 +90,12 @@ def _double_of(node: Node, dialect: Dialect) -> _Double | None:
                 pair = operands[place], operands[place + 1]
                 other = _double_of(pair[1], dialect)
                 is_constant = all(isinstance(one, Literal) for one in pair) and not place
-                if below is None or other is None or is_constant or (sign == "/" and dialect.division == "unknown"):
+                if (
+                    below is None
+                    or other is None
+                    or is_constant
+                    or (sign == "/" and dialect.rules.division == "unknown")
+                ):
                     return None
                 below = _computed(sign, below, other, (pair[0] if not place else node, pair[1]))
             return below

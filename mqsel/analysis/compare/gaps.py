@@ -1,4 +1,4 @@
-"""Finds what no selector of many selects: a message, and the shape of all such messages as a selector."""
+"""Finds a message that none of many selectors selects, and a selector for all such messages."""
 
 from __future__ import annotations
 
@@ -42,9 +42,11 @@ class Gap(NamedTuple):
         return self.message is not None
 
     def _repr_html_(self) -> str:
-        verdict = "there is a gap" if self else self.reason or "no gap"
+        verdict = "there is a gap" if self else f"not decided: {self.reason}" if self.reason else "no gap"
         rows = [(message_code(self.message), code(self.selector))] * (self.message is not None)
-        return page([f"<b>{escape(verdict)}</b>"], table(("a message that nobody selects", "all such messages"), rows))
+        return page(
+            [f"<b>{escape(verdict)}</b>"], table(("a message that no selector matches", "all such messages"), rows)
+        )
 
 
 def gap(selectors: Iterable[str | Machine], *, dialect: Dialect | str = IBM_MQ, given: Given = None) -> Gap:
@@ -58,7 +60,7 @@ def gap(selectors: Iterable[str | Machine], *, dialect: Dialect | str = IBM_MQ, 
     Raises: SelectorError: if a selector is invalid. ArgumentError: if an argument has the wrong type.
     """
     if isinstance(selectors, (str, Machine)):
-        raise ArgumentError("gap has many selectors: expected a list of them")
+        raise ArgumentError("found one selector: expected a list of selectors")
     read = [as_selector(selector, dialect) for selector in iterated(selectors, "a list of selectors")]
     distinct = {(selector.text, selector.dialect): selector for selector in read}
     return gap_of([*distinct.values()], contract_of(given, dialect), budget_of_many(len(distinct)))

@@ -97,7 +97,7 @@ class Meaning:
         is_model = read is not self.dialect or any(map(_is_order_of_two, self.selector.order))
         tests = [one.node for one in tests_of(node)[0]]
         self.is_exact = all(type(one) is not Computed or one.core is not None for one in self.selector.order)
-        self.is_exact = self.is_exact and (dialect.text_numbers != "read" or all(map(_is_as_text, tests)))
+        self.is_exact = self.is_exact and (dialect.rules.text_numbers != "read" or all(map(_is_as_text, tests)))
         self.formulas = normal(self.selector, ALL_PARTS if is_model else TRUTHS)
         lines = [_of_name(_LINES, name) for one in tests for name in _of_one_line(one)]
         computed = [one.node for one in tests_of(paired)[0] if in_doubles(one.node)]
@@ -129,8 +129,8 @@ class Meaning:
 def _lenient(dialect: Dialect) -> tuple[Dialect, Dialect]:
     """Return what parts of a selector are read as, and what they are read as for a proof."""
     own = read = dialect.replace(max_length=None, constant_false="accept")
-    if read.text_numbers == "read":
-        read = read.replace(text_numbers="never")
+    if read.rules.text_numbers == "read":
+        read = read.varied(text_numbers="never")
     if read.type_mismatch == "undocumented":
         read = read.replace(type_mismatch="operation")
     return own, read
@@ -181,7 +181,7 @@ def _with_pair(node: Node) -> Node:
     if pair is None or not isinstance(node, Computed):
         return node
     dialect, (left, right) = node.dialect, node.identifiers * (3 - len(node.identifiers))
-    if dialect.mixed_numbers != "double" or dialect.integers not in ("java", "narrow"):
+    if dialect.rules.mixed_numbers != "double" or dialect.rules.integers not in ("java", "narrow"):
         return node
     if pair.operator not in ("=", "<>"):
         return node._replace(core=pair)
@@ -191,7 +191,7 @@ def _with_pair(node: Node) -> Node:
         "left": Or((both_missing, And((IsNull(True, right), equal)))),
         "value": Or((both_missing, And((IsNull(True, left), IsNull(True, right), equal)))),
     }
-    core = cores.get(dialect.null_equality, equal)
+    core = cores.get(dialect.rules.null_equality, equal)
     return node._replace(core=core if pair.operator == "=" else Not(core))
 
 
@@ -201,7 +201,7 @@ def _gap_of(node: Node) -> Formula:
     match expression:
         case Comparison(_, Identifier(), Identifier()) if _has_no_gaps(expression):
             return NEVER
-        case Comparison(_, Identifier() as left, Identifier() as right) if node.dialect.narrow_types == "casts":  # type: ignore[union-attr]
+        case Comparison(_, Identifier() as left, Identifier() as right) if node.dialect.rules.narrow_types == "casts":  # type: ignore[union-attr]
             return all_of([leaf(left, NUMBERS), leaf(right, NUMBERS)])
     return NEVER
 
@@ -229,7 +229,7 @@ def _with_core(node: Node) -> Node:
 
 @kept
 def _of_lines(dialect: Dialect) -> Dialect:
-    return dialect.replace(like_lines="all", byte_strings="no")
+    return dialect.replace(byte_strings="no").varied(like_lines="all")
 
 
 def _of_one_line(node: Node) -> list[str]:
@@ -238,7 +238,7 @@ def _of_one_line(node: Node) -> list[str]:
         return []
     dialect, like = node.dialect, node.expression
     parts = wildcards(like.pattern, like.escape, dialect)
-    is_odd = dialect.like_lines != "all" and any(wild for _, wild in parts) and not is_simple(parts, dialect)
+    is_odd = dialect.rules.like_lines != "all" and any(wild for _, wild in parts) and not is_simple(parts, dialect)
     return names_of(like) if is_odd or dialect.byte_strings == "unquoted" else []
 
 
@@ -349,16 +349,19 @@ def _is_same(a: Formula, b: Formula, doubles: frozenset[str]) -> bool:
 
 PROVED = Witness(None)
 # What texts are read by, and nothing that is read.
-_OF_TEXTS = ("quoted_names", "prefix", "not_modelled", "comments", "words", "max_length")
+_OF_TEXTS = ("quoted_names", "prefix", "not_modelled", "comments", "words")
 
 
 def _is_one(a: Meaning, b: Meaning) -> bool:
     """Report whether two products read one tree, and evaluate it by the same rules: ERR of it is the same, too."""
-    apart = {field: getattr(b.dialect, field) for field in _OF_TEXTS}
-    if "promoted" not in (a.dialect.narrow_types, b.dialect.narrow_types) and not any(map(_is_cast, a.selector.order)):
-        apart["narrow_types"] = b.dialect.narrow_types  # they differ in FLOAT32 on the right of a double alone
+    apart = {field: getattr(b.dialect.rules, field) for field in _OF_TEXTS}
+    narrow = a.dialect.rules.narrow_types, b.dialect.rules.narrow_types
+    if "promoted" not in narrow and not any(map(_is_cast, a.selector.order)):
+        apart["narrow_types"] = narrow[1]  # they differ in FLOAT32 on the right of a double alone
     one, other = [with_tests(both.selector.node, _as_parsed) for both in (a, b)]
-    return one == other and a.dialect.replace(**apart) == b.dialect
+    rules = a.dialect.rules._replace(**apart), b.dialect.rules
+    fields = [both.dialect._replace(product="", max_length=None) for both in (a, b)]
+    return one == other and rules[0] == rules[1] and fields[0] == fields[1]
 
 
 def _as_parsed(test: Node) -> Node:
@@ -432,11 +435,13 @@ def _difference(
 
     for one in (a, b):
         if not one.is_exact:
-            return Witness(None, "one of the products computes a test in its own way: try it on messages")
+            return Witness(
+                None, "one of the products computes a test in its own way: compare both selectors on messages"
+            )
     unwanted = [one.divergence for one in (a, b)]
     unwanted += [one.formulas.error for one in (a, b) if is_part]
     if any(part is not NEVER and not find([*said, part], allows, budget.share(_OF_PROOF)).is_none for part in unwanted):
-        return Witness(None, "values of other types, or errors, decide")
+        return Witness(None, "values of other types, or errors, decide the result")
     first, second = [one.formulas.false if is_negated else one.formulas.true for one in (a, b)]
     if _is_same(first, second, a.doubles | b.doubles):
         return PROVED

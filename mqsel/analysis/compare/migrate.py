@@ -279,7 +279,7 @@ class _Migration:
         self.tests, self.joints = tests_of(self.root)
         kinds = possible_kinds(_kinds_of(self.root), self.given, self.budget)
         lines = _in_lines(self.root, kinds)
-        are_odd = any(one.like_lines != "all" for one in (self.source, *self.targets))
+        are_odd = any(one.rules.like_lines != "all" for one in (self.source, *self.targets))
         wanted = [(), kinds, *[lines] * are_odd, _in_doubles(self.root, kinds)]
         for assumed in dict.fromkeys(possible_kinds(one, self.given, self.budget) for one in wanted):
             for verdict, text in self.texts(assumed):
@@ -300,7 +300,9 @@ class _Migration:
             divergence = Meaning(today.text, source).divergence
             is_never = search(given, (today,), (divergence,), lambda _: True, self.budget.share()).is_none
         if is_never and self.read("FALSE"):
-            return Migrated("translated", "FALSE", reason="it selects no message today: is it what was meant?")
+            return Migrated(
+                "translated", "FALSE", reason="the selector matches no message today: check whether that is intended"
+            )
         return Migrated("refused", reason=reason, advice=advice)
 
     def texts(self, kinds: Kinds) -> Iterator[tuple[str, str]]:
@@ -309,7 +311,7 @@ class _Migration:
         made = [self.chosen(one.node, _kinds_read_by(kinds, one.node), is_negated=one.negated) for one in self.tests]
         rest = iter(made)
         tree = with_tests(self.root, lambda _: next(rest))
-        if any(one.connectives == "first" for one in self.targets):
+        if any(one.rules.connectives == "first" for one in self.targets):
             tree = inward(tree)
         else:
             yield "translated", self.edited(made)
@@ -377,7 +379,7 @@ class _Migration:
         tests, joints = tests_of(tree)
         option = self.selector.match_option
         negated = any(joint.is_negated and joint.joined is not Not for joint in joints if joint)
-        if negated and "first" in (self.source.connectives, target.connectives):
+        if negated and "first" in (self.source.rules.connectives, target.rules.connectives):
             return False
         if joints != self.joints or (option is not None and option.matches_any):
             return False
@@ -398,10 +400,10 @@ class _Migration:
         """Search for a message that the selector and a tree of a target treat differently."""
         self.budget.count(_OF_CHARACTER * len(self.text))
         if self.budget.left < 0:
-            return Witness(None, f"more than {self.budget.steps:,} steps")
+            return Witness(None, f"the search reached its limit of {self.budget.steps:,} steps")
         own, other = meaning(unparse(self.root, self.source), self.source), meaning(unparse(tree, target), target)
         if isinstance(own, SelectorError) or isinstance(other, SelectorError):
-            return Witness(None, "headers under the names of JMS are refused")
+            return Witness(None, "one of the dialects rejects the JMS names of headers")
         return difference_of(own, other, kinds, self.given, self.budget)
 
     def needed(self, trees: Sequence[Node], kinds: Kinds) -> Kinds:

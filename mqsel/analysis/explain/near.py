@@ -123,7 +123,7 @@ def failed(test: Node, dialect: Dialect, where: str = "") -> str:
     """Return why a test is ERR that misses nothing, and what that does."""
     order = walk(test.expression if isinstance(test, Computed) else test)
     divides = any(isinstance(node, Arithmetic) and not FAILING.isdisjoint(node.operators) for node in order)
-    cause = DIVIDED_BY_ZERO if divides and dialect.division == "java" else "evaluating the test fails"
+    cause = DIVIDED_BY_ZERO if divides and dialect.rules.division == "java" else "evaluating the test fails"
     effect = f"{ALL_FALSE} there" if where else ALL_FALSE
     if not core_of(dialect).is_documented:
         cause = f"{cause}, or types differ" if divides else "types differ"

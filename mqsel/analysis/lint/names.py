@@ -221,7 +221,7 @@ def name_case(structure: Structure) -> Iterator[Found]:
 def two_minus_signs(structure: Structure) -> Iterator[Found]:
     places = dashes(structure.selector.text) if "--" in structure.selector.text else []
     if places:
-        said = MINUS_IS_NO_COMMENT[structure.selector.dialect.comments]
+        said = MINUS_IS_NO_COMMENT[structure.selector.dialect.rules.comments]
         yield Found((places[0], places[0] + 2), (said,), tuple(Edit((at + 1, at + 1), " ") for at in places))
 
 

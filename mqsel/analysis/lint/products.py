@@ -42,7 +42,7 @@ WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
 def holds(code: str, dialect: Dialect) -> bool:
     """Report whether what a rule reports is right of a dialect."""
     field, choices = WRONG.get(code, ("type_mismatch", ()))
-    return getattr(dialect, field) not in choices
+    return dialect.choice(field) not in choices
 
 
 # ---- tests that mean something else ----------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def holds(code: str, dialect: Dialect) -> bool:
 
 def not_of_a_value(node: Computed, selector: Selector) -> Found | None:
     """Find a NOT that negates the first operand of a test, where its author may have meant the test."""
-    if selector.dialect.not_operand != "primary":
+    if selector.dialect.rules.not_operand != "primary":
         return None
     for test in walk(node.expression):
         first = next(iter(children(test)), None)
@@ -90,7 +90,7 @@ _COMMENT = re.compile(r"(?:\s|\)|--[^\r\n]*[\r\n]|/\*[\s\S]*?\*/)*")
 
 def unread_rest(structure: Structure) -> Iterator[Found]:
     selector = structure.selector
-    if selector.dialect.rest == "ignored":
+    if selector.dialect.rules.rest == "ignored":
         start = _COMMENT.match(selector.text, selector.node.span[1]).end()  # type: ignore[union-attr]
         if start < len(selector.text):
             yield Found((start, len(selector.text)), (quoted(cut_piece(selector.text[start:].strip(), 60)),))

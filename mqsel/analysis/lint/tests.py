@@ -213,7 +213,7 @@ def repeat_in_a_list(node: In, selector: Selector) -> Found | None:
 def read_number(digits: str, dialect: Dialect) -> int | None:
     """Return the value of a whole number; None where it is refused, or read in part."""
     try:
-        selector = read_selector(f"p = {digits}", dialect.replace(rest="error"))
+        selector = read_selector(f"p = {digits}", dialect.varied(rest="error"))
     except SelectorError:
         return None
     return next(
@@ -399,7 +399,7 @@ def _is_exact(nodes: tuple[Node, ...]) -> bool:
 
 
 def integer_division(node: Arithmetic, selector: Selector) -> Found | None:
-    if selector.dialect.division != "java" or date_as_arithmetic(node, selector):
+    if selector.dialect.rules.division != "java" or date_as_arithmetic(node, selector):
         return None
     for place, operator in enumerate(node.operators):
         divisor = node.operands[place + 1]
@@ -421,7 +421,7 @@ def _is_whole(node: Arithmetic, place: int) -> bool:
 
 
 def division_by_zero(node: Arithmetic, selector: Selector) -> Found | None:
-    for place, operator in enumerate(node.operators if selector.dialect.division == "java" else ()):
+    for place, operator in enumerate(node.operators if selector.dialect.rules.division == "java" else ()):
         divisor = node.operands[place + 1]
         is_zero = type(divisor) is Literal and divisor.kind == "exact" and divisor.value == 0
         if operator in FAILING and is_zero and _is_exact(node.operands[: place + 1]):

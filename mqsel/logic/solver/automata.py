@@ -281,7 +281,9 @@ def _walk(
         for character in (*wanted, other):
             budget.count(of_state)
             if budget.left < 0:
-                return UndecidedError(f"the LIKE patterns have more ways to combine than {budget.steps:,} steps try")
+                return UndecidedError(
+                    f"the search of a string for the LIKE patterns reached its limit of {budget.steps:,} steps"
+                )
             after = tuple([one.after(state, character) for one, state in zip(automata, states, strict=True)])
             if any(state & one.end & one.runs for state, one in zip(after[len(likes) :], unlikes, strict=True)):
                 continue

@@ -264,7 +264,8 @@ def _in_lanes(
                 boxes += [{**part, wide: half} for half in halves]
         if box is whole and not boxes:
             return None
-    raise UndecidedError(f"what is computed from {', '.join(whole)} is not decided by {MAX_BOXES:,} intervals")
+    names = ", ".join(whole)
+    raise UndecidedError(f"the search over the values of {names} reached its limit of {MAX_BOXES:,} intervals")
 
 
 def _line(box: Mapping[str, Result], name: str) -> dict[str, Result]:

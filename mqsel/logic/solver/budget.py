@@ -44,7 +44,7 @@ class Budget:
         """
         self.count(steps)
         if self.left < 0:
-            raise UndecidedError(f"more than {self.steps:,} steps")
+            raise UndecidedError(f"the search reached its limit of {self.steps:,} steps")
 
     def count(self, steps: int) -> None:
         """Count steps that were taken."""

@@ -87,7 +87,7 @@ def _search(clauses: Sequence[Formula], budget: Budget, chosen: Message, check: 
     if NEVER in clauses:
         return None
     if len(chosen) > _DEPTH:
-        raise UndecidedError(f"more than {_DEPTH} properties")
+        raise UndecidedError(f"the search reached its limit of {_DEPTH} properties")
     message: Message = {}
     parts = sorted(_apart(clauses, budget), key=lambda part: (_computes(part), len(part)))
     for number, part in enumerate(parts, 1):

@@ -139,7 +139,7 @@ def _chosen(
     if are_all and are_few:
         return None
     shown = [unparse(root.expression, root.dialect) for root, _ in group.computed if isinstance(root, Computed)]
-    raise UndecidedError(f"the search tries some values alone for {', '.join(shown)}, and none of them is an answer")
+    raise UndecidedError(f"the search tried only some values for {', '.join(shown)}, and none was an answer")
 
 
 def _is_in(domain: Domain, evaluate: Callable[[Sequence[Any]], Truth], values: Sequence[Any]) -> bool | None:
