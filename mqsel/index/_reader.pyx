@@ -24,7 +24,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load, names_asked
+from mqsel.columns._arrow cimport NULLS, Batch, Column, RowMessage, column_load, names_asked
 from mqsel.columns._columns cimport DECLINED
 from mqsel.columns._formulas cimport kernel_totals, run_count, run_formulas, run_places, words_check
 from mqsel.columns._kernel cimport TURN, BatchRun, Kernel, call_end
@@ -36,6 +36,7 @@ from mqsel.machine._values cimport (
     value_fit, value_integer, value_load_other, value_null, value_object, value_python, value_read,
     value_refuse, zeroed,
 )
+from mqsel.machine._sources cimport value_admit
 from mqsel.machine._vm cimport Pace, clock_nanoseconds, pace_look, pace_start
 
 import functools
@@ -380,6 +381,7 @@ cdef class MessageReader:
     cdef readonly Py_ssize_t changes    # how often it was done
     cdef public object facts
     cdef public bint reports            # for reports: see `reading_compute`
+    cdef public bint has_order          # some dialect takes neither NaN nor -0.0 from a message
     cdef public object singly           # runs the selectors one by one, see `answer`; None where nothing can
     cdef list keys                      # by place: NOT_READ where a file has it, GONE where there is none; and more
     cdef readonly Py_ssize_t size       # places, also those without a key
@@ -431,12 +433,16 @@ cdef class MessageReader:
     cdef Record read(self, MessageReading reading, object message):
         """Return a Record of what a message has, for the index."""
         cdef Positions positions
+        cdef Py_ssize_t slot
         if reading.table.folded and isinstance(message, Mapping):
             message = reading.table.respelled(list(message.items()))
         if PyDict_CheckExact(message):
             self.read_dict(reading, message)
         elif type(message) is Record:
             if self.read_record(reading, message) is message:
+                if self.has_order:
+                    for slot in range(min(reading.slots, (<Record> message).count)):
+                        value_admit(&(<Record> message).values[slot], reading.table.shown[slot])
                 return message
         elif PyTuple_Check(message) or PyList_Check(message):
             if self.messages is not None:
@@ -453,9 +459,18 @@ cdef class MessageReader:
             self.look_up(reading, message, False)
         else:
             raise wordings.not_a_message(message, self.messages is not None)
+        self.admit(reading, reading.touched, reading.count)
         if reading.table.tests:
             reading_compute(reading, self.index, self.reports)
         return reading.record
+
+    cdef int admit(self, MessageReading reading, const uint32_t *slots, Py_ssize_t count) except -1:
+        """Refuse a message that some dialect may not take: whether it does is told by running the selectors singly."""
+        cdef Py_ssize_t number
+        if self.has_order:
+            for number in range(count):
+                value_admit(&reading.record.values[slots[number]], reading.table.shown[<Py_ssize_t> slots[number]])
+        return 0
 
     cdef int read_dict(self, MessageReading reading, object message) except -1:
         """Go through a dict. A key that was met before is known by its address."""
@@ -1355,6 +1370,23 @@ cdef uint64_t bits_at(const uint8_t *bits, int64_t at, int count) noexcept:
     return found
 
 
+cdef int row_apart(MessageReader reader, Batch batch, DeliveryLists lists, int64_t row) except -1:
+    """Search for a row by running the selectors one by one; one without an answer, if it comes to that, is null."""
+    cdef RowMessage message = RowMessage(batch)
+    cdef uint32_t *room
+    message.row = row
+    if reader.has_order and reader.singly is not None:
+        try:
+            places = [reader.places()[key] for key in reader.singly(reader, message, None)]
+            room = lists.more(len(places))
+            for number, place in enumerate(places):
+                room[<Py_ssize_t> number] = place
+            return 0
+        except UndocumentedError:
+            pass
+    return lists.forget(row)
+
+
 cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t start, int64_t stop) except -1:
     """Search for each of some rows."""
     cdef Index index = reader.index
@@ -1381,11 +1413,13 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
             for at in range(count):
                 number = numbers[at]
                 column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
-            if reading.table.tests:
+            if reader.has_order or reading.table.tests:
                 try:
-                    reading_compute(reading, index, reader.reports)
+                    reader.admit(reading, numbers, count)
+                    if reading.table.tests:
+                        reading_compute(reading, index, reader.reports)
                 except UndocumentedError:
-                    lists.forget(row)
+                    row_apart(reader, batch, lists, row)
                     ends[row] = <int32_t> lists.count
                     continue
             search = index.take()

@@ -194,10 +194,12 @@ class Core(NamedTuple):
         between: what BETWEEN and NOT BETWEEN yield for a NULL among their three values; None where their two
             comparisons decide.
         naming: how one property can be spelled: see `mqsel.names.spellings`.
-        has_greatest: whether NaN is greater than every number, in comparisons with a constant.
+        has_greatest: whether NaN is greater than every number, in comparisons with a constant. A property that is NaN,
+            or -0.0, is then an error.
         is_narrow: whether arithmetic follows the rule "narrow" of `mqsel.language.nodes.Arithmetic`.
         is_plain: whether every test is one of the core, as it is parsed.
         is_documented: whether every test has an answer for values of any types.
+        answers_all: whether a selector has an answer for every message.
         has_clock: whether a selector may read the time.
     """
 
@@ -209,6 +211,7 @@ class Core(NamedTuple):
     is_narrow: bool
     is_plain: bool
     is_documented: bool
+    answers_all: bool
     has_clock: bool
 
 
@@ -255,6 +258,7 @@ def core_of(dialect: "Dialect") -> Core:
         dialect.rules.integers == "narrow",
         all(dialect.choice(name) in plain for name, plain in dialects.PLAIN.items()),
         dialect.type_mismatch != "undocumented",
+        dialect.type_mismatch != "undocumented" and dialect.rules.floats != "total",
         dialect.rules.words == "functions",
     )
 

@@ -133,7 +133,11 @@ RULES: dict[str, dict[str, Choice]] = {
     },
     "floats": {
         "ieee": Choice("NaN equals nothing, 0.0 and -0.0 are equal", "Java §15.20"),
-        "total": Choice("NaN equals NaN and is greater than all else, -0.0 is less than 0.0", "Java, Double.compareTo"),
+        "total": Choice(
+            "a result that is NaN equals NaN and is greater than all else, -0.0 is less than 0.0; no property is "
+            "NaN or -0.0: §5",
+            "Java, Double.compareTo",
+        ),
     },
     "mixed_numbers": {
         "double": Choice("an integer beside a double is compared as a double", "Java §5.6"),

@@ -27,4 +27,5 @@ FAMILY = Rules(
     division="ieee",
     floats="total",
 )
-NOT_MODELLED = "control characters up to U+000F behind the escape of LIKE"
+FLOATS = "properties that are NaN or -0.0"
+NOT_MODELLED = f"control characters up to U+000F behind the escape of LIKE, {FLOATS}"

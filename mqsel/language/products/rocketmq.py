@@ -1,7 +1,7 @@
 """Apache RocketMQ, whose properties are all texts."""
 
 from mqsel.language.product import Product
-from mqsel.language.products._family import FAMILY, FIELDS
+from mqsel.language.products._family import FAMILY, FIELDS, FLOATS
 
 PRODUCT = Product(
     product="RocketMQ 5.5.0",
@@ -24,4 +24,5 @@ PRODUCT = Product(
         static_types="ranged",
         rest="ignored",
     ),
+    not_modelled=FLOATS,
 )
