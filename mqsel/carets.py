@@ -211,6 +211,11 @@ def type_name(value: object) -> str:
     return type(value).__qualname__
 
 
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """Return a count and its noun, which agree in number: "1 message", "2,000 messages"."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
 def shortened(value: object) -> str:
     """Show a value of a message in one short line."""
     try:

@@ -35,7 +35,7 @@ from mqsel import cli, values
 from mqsel.columns import _answers
 from mqsel.language import dialect, parser
 from mqsel.language.dialect import Dialect
-from mqsel.language.product import RULES
+from mqsel.language.products import RULES
 from mqsel.language.selector import read_selector
 from mqsel.logic import normal
 from mqsel.machine import _vm

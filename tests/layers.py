@@ -53,7 +53,8 @@ INSIDE = {
     " compare.__init__ compare.contract compare.search compare.satisfiable compare.relation compare.difference"
     " compare.writing compare.gaps compare.changes compare.rewrites compare.canonical compare.doubles compare.meaning"
     " compare.migrate compare.audit lint.findings"
-    " lint.chains lint.tests lint.names lint.products lint.contracts lint lint.__init__ explain.sentences"
+    " lint.chains lint.rules_of_tests lint.rules_of_names lint.rules_of_products lint.rules_of_contracts lint.rules"
+    " lint lint.__init__ explain.sentences"
     " explain.profile",
     "selection": "selectors providers message queues topics __init__",
     "files": "configuration wordings opening dumps _splitters _exports arrays amqsbcg qload foreign members framings"

@@ -521,7 +521,7 @@ def attack(use: Use, size: int, seconds: float) -> str:
     return ""
 
 
-# What `mqsel.analysis.lint.products` finds in the spans of literals.
+# What `mqsel.analysis.lint.rules_of_products` finds in the spans of literals.
 _OF_LITERALS = {".*", ".*0[xX].*", "[^0-9.]*[0-9]+[fFdD]", ".*[_xX].*"}
 
 
@@ -538,7 +538,7 @@ def _is_of_names(pattern: Any) -> bool:
 # Patterns that are not refused although two of their loops share characters, each with the reason.
 EXCUSED = {
     "mqsel.inventory.recognition._STRINGS": "each attempt fits: it ends at a quote or with the text",
-    "mqsel.analysis.lint.products._COMMENT": "is applied at one place of a text, where it always fits",
+    "mqsel.analysis.lint.rules_of_products._COMMENT": "is applied at one place of a text, where it always fits",
     "mqsel.cli.rules._LINK": "reads texts of this package",
     "mqsel.inventory.expressions._HEAD": "is applied at one place of a text block",
     "mqsel.inventory.trees._PART": "each match goes on where the last one ended, and the last one is not repeated",

@@ -40,6 +40,7 @@ NOT_RUN = {
     "mqsel explore": "It waits until the reader stops it.",
     "mqsel migrate --from TIBCO_EMS --to ARTEMIS bridges.conf": "The tutorial from-ems runs it on its own file.",
     "mqsel lint src": "It belongs to the reader's build; the tutorial linter-in-ci runs both commands in its consoles.",
+    "mqsel test selectors.cases.json": "It belongs to the reader's build; the tutorial runs it in a console.",
     'mqsel match "JMSTimestamp < $((': "Its answer depends on the time.",
     'mqsel match "total > 1000" \'s3:': "It needs a bucket.",
     "  mqsel ": "It needs the reader's broker, which writes the file.",

@@ -15,6 +15,7 @@ from typing import get_args
 import layers
 import lines
 import pytest
+import tables_of_dialects
 from conftest import ROOT, VECTORS_ROOT, dialects_of, json_lines
 from layers import IMPORT, INSIDE, PACKAGE, ROWS, TOP, imports_of, may_import, module_of
 
@@ -22,8 +23,7 @@ import mqsel
 from mqsel import errors, formats
 from mqsel.language import checker, dialects, optimizer, parser
 from mqsel.language.dialect import PRESETS
-from mqsel.language.product import RULES
-from mqsel.language.products import PRODUCTS
+from mqsel.language.products import PRODUCTS, RULES
 from mqsel.language.selector import read_selector
 from mqsel.logic import formulas, normal, sets
 from mqsel.machine import compiler, opcodes, program
@@ -176,10 +176,12 @@ def test_readme_table_is_fresh() -> None:
 
 
 def test_tables_of_dialects_are_fresh() -> None:
-    """The tables of language §2 are what its `dialects.py` writes; each choice is one of a field and has a source."""
+    """`tables_of_dialects.py` writes the tables of language §2; each choice is one of a field and has a source."""
     readme = (PACKAGE / "language" / "README.md").read_text(encoding="utf-8")
 
-    assert [marker for marker, render in dialects.RENDERED.items() if f"{marker}\n{render()}\n" not in readme] == []
+    assert [
+        marker for marker, render in tables_of_dialects.RENDERED.items() if f"{marker}\n{render()}\n" not in readme
+    ] == []
     for name, row in {**dialects.PRESETS, "JAKARTA": dialects.JAKARTA}.items():
         wrong = [field for field in row.keys() - {dialects.LENGTH} if row[field] not in dialects.FIELDS[field]]
         assert not wrong, name

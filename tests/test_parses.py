@@ -55,9 +55,6 @@ ONCE: dict[str, Callable[[str, str], object]] = {
 
 
 TESTS_AGAIN = pytest.mark.xfail(strict=True, reason="explain compiles tests in other dialects; its owner removes this")
-EDITS_AGAIN = pytest.mark.xfail(
-    strict=True, reason="lint reads a text for each proof of an edit; its owner removes this"
-)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +99,7 @@ def test_a_candidate_is_parsed_once(text: str, target: str, parsed: Parsed) -> N
     assert [pair for pair, times in Counter(parsed).items() if times > 1] == []
 
 
-@pytest.mark.parametrize("dialect", [pytest.param("IBM_MQ", marks=EDITS_AGAIN), *DIALECTS[1:]])
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_lint_parses_an_edit_once(dialect: str, parsed: Parsed) -> None:
     """Lint reads the selector, and once what each edit makes of it."""
     name = f"color{next(NUMBERS)}"

@@ -31,9 +31,9 @@ from mqsel.cli.help import topics
 from mqsel.cli.rules import described
 from mqsel.formats.mqrfh2 import NOTES
 from mqsel.language.dialects import FIELDS, LENGTH, PRESETS, SOURCES, choices_of
-from mqsel.language.product import RULES as PRODUCT_RULES
 from mqsel.language.product import Choice
 from mqsel.language.products import PRODUCTS
+from mqsel.language.products import RULES as PRODUCT_RULES
 
 ROOT = Path(__file__).parents[2]
 # Beside the pages of this folder.

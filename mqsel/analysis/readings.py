@@ -16,7 +16,7 @@ from mqsel.language import dialects
 from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.nodes import Arithmetic, Computed, In, Like, Node, Not, walk
 from mqsel.language.optimizer import optimize
-from mqsel.language.product import RULES
+from mqsel.language.products import RULES
 from mqsel.language.selector import read_selector
 from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.machine._vm import Machine

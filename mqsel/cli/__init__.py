@@ -17,10 +17,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mqsel import _interrupt
-from mqsel.carets import shortened, shortened_line
+from mqsel.carets import shortened
 from mqsel.cli.arguments import Help
 from mqsel.cli.output import StdoutFile, choose_color, complain, print_text, say
 from mqsel.errors import MqselError
+from mqsel.files.wordings import defect
 from mqsel.machine.program import BUILD
 from mqsel.names import did_you_mean
 
@@ -45,7 +46,8 @@ examples:
 _MORE = """\
 For the options of a command, type mqsel COMMAND --help. For formats, dialects, paths and exit codes, type mqsel help.
 
-For the structure of --json output, see output.schema.json in the installed package (mqsel/cli/).
+For the structure of --json output, see output.schema.json in the installed package (mqsel/cli/). On a terminal, \
+output has colors unless NO_COLOR is set.
 """
 
 # The output of bare mqsel: five things that people come for.
@@ -209,26 +211,14 @@ def _answered(argv: list[str], sharing: Sharing | None) -> int:
     except MemoryError:  # complained of below, when the frames that have the memory are gone
         trouble = MqselError("there is not enough memory for this", hint="split the files, or allow the process more")
     except Exception as error:  # noqa: BLE001 (the one place at which an exception that is not ours gets its name)
-        trouble = _defect(error)
+        if os.environ.get("MQSEL_TRACEBACK"):
+            import traceback  # noqa: PLC0415 (for defects only)
+
+            for line in "".join(traceback.format_exception(error)).splitlines():
+                say(line)
+        trouble = defect(error)
     complain(trouble)
     return 2
-
-
-def _defect(error: Exception) -> MqselError:
-    """Return the error of an exception that no part of mqsel expected, with what its developers have to know."""
-    import traceback  # noqa: PLC0415 (for defects only)
-    from pathlib import Path  # noqa: PLC0415 (likewise)
-
-    frames = traceback.extract_tb(error.__traceback__)
-    last = next((frame for frame in reversed(frames) if "mqsel" in Path(frame.filename).parts), frames[-1])
-    where = f"{'/'.join(Path(last.filename).parts[-2:])}:{last.lineno} in {last.name}"
-    if os.environ.get("MQSEL_TRACEBACK"):
-        for line in "".join(traceback.format_exception(error)).splitlines():
-            say(line)
-    return MqselError(
-        f"a defect of mqsel {BUILD}: {type(error).__name__}: {shortened_line(str(error))} [{where}]",
-        hint="report this line and the command; MQSEL_TRACEBACK=1 prints the whole traceback",
-    )
 
 
 class _Unheard(io.FileIO):

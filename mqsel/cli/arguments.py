@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mqsel.carets import nameable, quoted, shortened
+from mqsel.carets import nameable, plural, quoted, shortened
 from mqsel.cli.output import complain
 from mqsel.errors import ArgumentError, MqselError, PropertyTypeError, SelectorError
 from mqsel.files.configuration import configured
@@ -29,7 +29,7 @@ _SHOWN = 3  # files that a hint names
 KEYED = "selectors by key"
 _LINES = 20  # of a file, by which it is known to have selectors
 _WIDEST = 118  # columns of a paragraph of help
-_QUEUES = "queues of brokers (FILE is amqp://USER@HOST:PORT/QUEUE, or amqps:// for TLS; read-only)"
+_QUEUES = "queues of brokers, read-only (FILE is amqp[s]://USER@HOST:PORT/QUEUE)"
 
 
 def dialect_of(text: str) -> Dialect:
@@ -64,7 +64,7 @@ def add_max_size(options: Options) -> None:
             type=size,
             default=MAX_SIZE,
             metavar="SIZE",
-            help="longest JSON line or uncompressed file of selectors (default: 100M bytes)",
+            help="longest line or file of selectors (default: 100M)",
         )
 
 
@@ -85,7 +85,7 @@ def types_of(arguments: argparse.Namespace, kind: str | None) -> tuple[tuple[str
     """
     if arguments.type and kind not in (None, *SCHEMAS):
         raise MqselError(
-            "--type declares what records lost: this format has types of its own",
+            "--type is only for formats that store every value as text: this format stores types",
             hint=f"name the tool that wrote the records: --format {', '.join(SCHEMAS)}",
         )
     return tuple(arguments.type)
@@ -273,7 +273,7 @@ def command(
         choices=("auto", "always", "never"),
         default="auto",
         metavar="WHEN",
-        help="auto (default: on a terminal, unless NO_COLOR is set), always or never",
+        help="auto (default: on a terminal), always or never",
     )
     made.set_defaults(run=run, called=name)
     return made
@@ -298,7 +298,7 @@ def add_dialect(made: argparse.ArgumentParser) -> Options:
         type=lambda text: dialect_of(text) if text else configured().usual,
         default="",  # argparse reads it as it does what is given
         metavar="NAME",
-        help="dialect; names: mqsel help dialects (default: configuration, then IBM_MQ)",
+        help="see mqsel help dialects (default: IBM_MQ)",
     )
     return group
 
@@ -313,7 +313,7 @@ def add_given(options: Options, use: str) -> None:
         "--given",
         dest="contract",
         metavar="CONTRACT",
-        help=f"{use}: a file from mqsel contract, or a selector that is TRUE for all messages (default: configuration)",
+        help=f"{use}; see mqsel contract (default: configuration)",
     )
 
 
@@ -331,59 +331,43 @@ def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | N
         return Contract.read(name)
     if re.fullmatch(r"[\w./\\:~-]+", name):  # one word: a name of a file with a mistake rather than a property
         hint = f"mqsel contract FILE… > {in_shell(name)} writes one"
-        raise MqselError(f"{quoted(name)} is no file: expected one with a contract, or a selector", hint=hint)
+        raise MqselError(f"{quoted(name)} isn't a file: expected a file with a contract, or a selector", hint=hint)
     return Contract(selector=name, dialect=dialect)
 
 
 def add_files(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options:
-    """Add the files, and the options for how they are read; return the group of options."""
+    """Add the files, and the options for how they are read and how far; return the group of options."""
     made.add_argument(
         "files",
         metavar="FILE",
         nargs="*",
         default=[],
-        help="files, folders, patterns or URLs of messages (default, or -: stdin)",
+        help="messages: files, folders, patterns or URLs; - is stdin",
     )
     made.set_defaults(rest="files")
-    return add_format(made, formats)
+    group = add_format(made, formats)
+    group.add_argument("--limit", type=limit, metavar="N", help="stop after N messages read (default: never)")
+    return group
 
 
-def add_queues(
-    made: argparse.ArgumentParser, *, can_follow: bool = False, can_ask: bool = False, can_limit: bool = False
-) -> None:
-    """Add the options for queues of running brokers.
-
-    Args:
-        can_limit: how many messages of a queue are read; if it is how many are printed, the command has its own.
-    """
+def add_queues(made: argparse.ArgumentParser, *, can_follow: bool = False, can_ask: bool = False) -> None:
+    """Add the options for queues of running brokers."""
     group = made.add_argument_group(_QUEUES)
     group.add_argument(
         "--password-file",
         metavar="FILE",
-        help="FILE has the password in line 1 (default: $MQSEL_PASSWORD, or mqsel asks)",
+        help="password in line 1 (default: $MQSEL_PASSWORD, or ask)",
     )
-    group.add_argument(
-        "--ca", metavar="FILE", help="trusted certificate authorities (default: authorities of the system)"
-    )
-    group.add_argument("--cert", metavar="FILE", help="client certificate; identifies you if the address has no USER")
+    group.add_argument("--ca", metavar="FILE", help="trusted authorities (default: of the system)")
+    group.add_argument("--cert", metavar="FILE", help="client certificate; identifies you without USER")
     group.add_argument("--key", metavar="FILE", help="private key of --cert (default: in the file of --cert)")
     if can_follow:
-        group.add_argument(
-            "--follow", action="store_true", help="keep waiting for new messages at the end of the queue"
-        )
-    if can_limit:
-        group.add_argument(
-            "--limit",
-            dest="browsed",
-            type=limit,
-            metavar="N",
-            help="read the first N messages of each queue (default: all)",
-        )
+        group.add_argument("--follow", action="store_true", help="wait for new messages at the end of the queue")
     if can_ask:
         group.add_argument(
             "--ask-broker",
             action="store_true",
-            help="also let the broker select, and report where it differs from the dialect",
+            help="also compare with the selection of the broker",
         )
 
 
@@ -394,28 +378,21 @@ def add_errors(options: Options, what: str) -> None:
         choices=("skip", "raise"),
         default="skip",
         metavar="HOW",
-        help=f"invalid {what}: skip (report it; default) or raise (exit 2)",
+        help=f"invalid {what}: skip (default) or raise",
     )
 
 
 def add_max_matches(options: Options) -> None:
-    """Add the option that ends a run after some matches, and the former name of the option."""
-    options.add_argument(
-        "--max-matches", dest="limit", type=limit, metavar="N", help="stop after N matches (default: never)"
-    )
-    options.add_argument(
-        "--limit",
-        type=_former_limit,
-        metavar="N",
-        help="former name of --max-matches; next release: stop after N messages read",
-    )
+    """Add the option that ends a run after some matches."""
+    options.add_argument("--max-matches", type=limit, metavar="N", help="stop after N matches (default: never)")
 
 
-def _former_limit(text: str) -> int:
-    count = limit(text)
-    notice = "--limit stops after N matches, as before; the next release will stop after N messages read"
-    complain(MqselError(notice, hint=f"write --max-matches {count}"))
-    return count
+def say_new_limit(arguments: argparse.Namespace) -> None:
+    """Report, in one release, what --limit means in the two commands in which it was the name of --max-matches."""
+    if arguments.limit is not None:
+        wanted = f"to stop after {plural(arguments.limit, 'match', 'matches')}, write --max-matches {arguments.limit}"
+        notice = "--limit N now stops after N messages read, and no longer after N matches"
+        complain(MqselError(notice, hint=wanted))
 
 
 def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options:
@@ -425,7 +402,7 @@ def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options
         "--format",
         choices=tuple(formats),
         metavar="NAME",
-        help="format of the messages; names: mqsel help formats (default: detected)",
+        help="see mqsel help formats (default: detected)",
     )
     group.add_argument(
         "--type",
@@ -433,8 +410,7 @@ def add_format(made: argparse.ArgumentParser, formats: Iterable[str]) -> Options
         default=[],
         type=_declared,
         metavar="NAME=TYPE",
-        help="convert property NAME to TYPE, for formats that store every value as text. Values that "
-        "can't be converted become NULL and are counted.",
+        help="type of NAME, if the format stores every value as text",
     )
     add_max_size(group)
     return group

@@ -51,10 +51,10 @@ def read(path: str) -> Known:
     except OSError as error:
         raise MqselError(f"{path}: cannot be read: {error.strerror}", hint=hint) from error
     except (ValueError, RecursionError) as error:
-        raise MqselError(f"{path}: this is no baseline: broken JSON", hint=hint) from error
+        raise MqselError(f"{path}: this isn't a baseline: broken JSON", hint=hint) from error
     form = found.get("mqsel baseline") if isinstance(found, dict) else None
     if form != _FORMAT:
-        what = "this is no baseline" if form is None else f"this is a baseline of format {shortened(form)}"
+        what = "this isn't a baseline" if form is None else f"this is a baseline of format {shortened(form)}"
         raise MqselError(f"{path}: {what}: expected format {_FORMAT}", hint=hint)
     try:
         return {

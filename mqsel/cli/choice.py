@@ -106,7 +106,7 @@ def add_choice(options: Options) -> None:
         action="extend",
         type=_codes,
         metavar="RULE,…",
-        help="report only these rules (default: all; --list-rules lists them)",
+        help="report only these rules (default: all)",
     )
     options.add_argument(
         "--ignore", action="extend", type=_codes, metavar="RULE,…", help="leave out these rules (default: none)"
@@ -115,7 +115,7 @@ def add_choice(options: Options) -> None:
         "--baseline",
         default="",
         metavar="FILE",
-        help="leave out the findings in FILE (default: from the configuration)",
+        help="leave out findings in FILE (default: configuration)",
     )
     options.add_argument(
         "--write-baseline", default="", metavar="FILE", help="write the findings to FILE, for --baseline"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mqsel.analysis.compare.contract import Observed
+from mqsel.carets import plural
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of
 from mqsel.cli.output import complain, print_json, say
 from mqsel.cli.report import CountReport
@@ -20,12 +21,11 @@ mqsel contract 'messages/day=*/*.parquet'\
 _EXITS = ("The contract was written", "", "No message could be read, or another error")
 _ABOUT = """\
 A contract describes your messages in JSON. For each property it has the types, whether every message has the \
-property, and the values. If there are many values, it has only the least and the greatest number. Every message \
-that mqsel read conforms to the contract. Edit the contract, keep it with your selectors, and pass it as --given to \
-lint, audit, diff, migrate, match, why or explore.
+property, and the values, or of many values only the least and the greatest. Every message that mqsel read conforms \
+to it. It leaves out fields of the message descriptor, whose types and values mqsel knows.
 
-A contract contains values of your messages. With --no-values, it contains only types and presence. It leaves out \
-the fields of the message descriptor, because their types and values are part of every contract.
+Edit the contract, keep it with your selectors, and pass it as --given to lint, audit, diff, migrate, match, why or \
+explore. Instead of a file, --given also takes a selector that is TRUE for all your messages.
 """
 
 
@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
     output.add_argument("--json", action="store_true", help="print the contract on one line")
     output.add_argument("--no-values", action="store_true", help="write types and presence, but no value of a message")
     add_ways(made)
-    add_queues(made, can_limit=True)
+    add_queues(made)
 
 
 def _contract(arguments: argparse.Namespace) -> int:
@@ -48,9 +48,9 @@ def _contract(arguments: argparse.Namespace) -> int:
     desk.ended()
     total: Observed = desk.total
     if not total.messages and not desk.trouble:
-        complain("there is no message: expected those that the contract is to describe")
+        complain("there are no messages: expected messages to describe")
     if total.messages:
         found = total.contract(values=not arguments.no_values).as_dict()
         print_json(found, lines_of="" if arguments.json else "properties")
-    say(f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.skipped:,} skipped, {desk.seconds:.2f} s")
+    say(f"{plural(total.messages, 'message')}, {total.skipped:,} skipped, {desk.seconds:.2f} s")
     return 2 if desk.trouble or not total.messages else 0

@@ -29,7 +29,7 @@ from mqsel.cli.selectors import (
     unread,
 )
 from mqsel.errors import MqselError, SelectorError
-from mqsel.files.framings import FORMATS
+from mqsel.files.framings import FORMATS, shown
 from mqsel.formats.jsonl import in_json
 from mqsel.language.dialect import PRESETS, Dialect
 from mqsel.language.selector import read_selector
@@ -38,28 +38,26 @@ from mqsel.logic.solver.budget import Budget, budget_of_many
 _EXAMPLES = """\
 mqsel diff "weight > 2500" "NOT (weight <= 2500)"
 mqsel diff --dialect IBM_MQ --dialect JMS "weight + 1 > 2500 OR color = 'blue'"
-mqsel diff before.mqsc after.mqsc
 mqsel diff CARS BIKES --in subs.mqsc
 mqsel diff "color = 'red'" "color <> 'blue'" messages.jsonl.gz more.jsonl
-mqsel diff --html review.html before/ after/
 mqsel diff --markdown before.mqsc after.mqsc >> "$GITHUB_STEP_SUMMARY"\
 """
 _EXITS = ("No difference", "A difference", "Not decided, or an error")
 _ABOUT = """\
-mqsel compares two paths by key. If each path has only one selector, it compares these two. If you add message files, \
-diff also counts the messages that the second selector adds (gained) and drops (lost). It prints examples with \
-FILE:LINE, each reduced to the properties that matter, and a selector for exactly the difference.
+mqsel compares two paths by key, or their only selectors. With message files, it evaluates both selectors for every \
+message. It counts the messages that the second selector adds and drops. It prints examples with FILE:LINE, reduced \
+to the properties that matter, and a selector for exactly the difference.
 
 Two selectors are equal if no message matches only one of them. One may be FALSE and the other UNKNOWN, unless you \
-compare two dialects. mqsel prints messages as JSON.
+compare two dialects.
 """
 
 _SAID = {
-    "equal": "no message is selected by one alone",
+    "equal": "every message is selected by both or by neither",
     "disjoint": "no message is selected by both",
     "a within b": "every message that a selects is selected by b",
     "b within a": "every message that b selects is selected by a",
-    "overlapping": "some messages are selected by both, some by a alone, some by b alone",
+    "overlapping": "some messages are selected by both, some only by a, some only by b",
 }
 
 
@@ -71,13 +69,18 @@ def add(commands: Commands) -> None:
         "given",
         metavar="SELECTOR|PATH|KEY",
         nargs="*",
-        help="two selectors, paths or (with --in) keys; then files of messages, if any",
+        help="two selectors, paths or keys; then files of messages",
     )
     diff.set_defaults(rest="given")
     group = diff.add_argument_group("reading selectors (PATH: see mqsel help paths)")
     add_selector_option(group)
     group.add_argument(
-        "--in", dest="paths", metavar="PATH", action="append", default=[], help="file or folder that has the keys"
+        "--in",
+        dest="paths",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="file or folder with the selectors of the keys",
     )
     add_kind(group)
     group.add_argument(
@@ -87,13 +90,13 @@ def add(commands: Commands) -> None:
         default=[],
         type=dialect_of,
         metavar="NAME",
-        help="dialect; give two for two selectors, or to compare one selector in two dialects (names: mqsel help "
-        "dialects; default: by the type of the file, otherwise IBM_MQ)",
+        help="see mqsel help dialects; give two for two selectors, or for one in two dialects (default: by the file "
+        "type, otherwise IBM_MQ)",
     )
     add_given(group, "assume that messages conform to CONTRACT")
     output = diff.add_argument_group("output")
     way = output.add_mutually_exclusive_group()
-    way.add_argument("--json", action="store_true", help="print one JSON object; for two paths, one for each key")
+    way.add_argument("--json", action="store_true", help="print one JSON object, or one for each key of paths")
     way.add_argument("--markdown", action="store_true", help="print a review of two paths in Markdown")
     output.add_argument("--html", metavar="FILE", help="also write a review of two paths as a web page")
     add_format(diff, FORMATS)
@@ -194,7 +197,7 @@ def _paths(paths: list[str], dialects: list[Dialect | None], files: list[str], a
         found = _related(known, contract, budget.share(budget.left // 2), key)
         rows.append(ReviewRow(key, *pair, found, is_unread))
         status = max(status, _show(rows[-1], paths, arguments))
-    title = f"Selectors of {paths[0]} and {paths[1]}"
+    title = f"Selectors of {shown(paths[0])} and {shown(paths[1])}"
     tables = [*reviewed(rows, contract), *unread(damaged)] if arguments.html is not None or arguments.markdown else []
     if arguments.html is not None:
         write_file(arguments.html, page.html(title, tables))
@@ -214,7 +217,7 @@ def _show(row: ReviewRow, paths: list[str], arguments: argparse.Namespace) -> in
         return 2  # it has been said what is wrong
     one = row.old or row.new
     assert one is not None
-    relation, path = "not read" if row.is_unread else "only", paths[row.old is None]
+    relation, path = "not read" if row.is_unread else "only", shown(paths[row.old is None])
     if arguments.json:
         print_json({"key": row.key, "relation": relation, "path": path, "selector": one.text})
     elif not arguments.markdown:
@@ -309,16 +312,15 @@ def _lines(found: Difference, names: list[str]) -> list[str]:
         lines += [f"they differ on {in_words(found.message)}"]
         lines += [f"  {name:{width}}  {truth}" for name, truth in zip(names, found.truths, strict=True)]
     elif found:
-        lines += ["they differ: one of them refuses the text"]
+        lines += ["they differ: one dialect rejects the selector"]
     elif found.errors != (None, None):
-        return [f"not decided: {found.reason}" if found.reason else "both refuse the text"]
+        return [f"not decided: {found.reason}" if found.reason else "both dialects reject the selector"]
     elif found.is_proved:
         return ["they do not differ on any message"]
     else:
         return [f"not decided: no difference on {found.tries:,} messages that were tried, but {found.reason}"]
     for one in found.readings:
-        lines.append(f"because of {one.field}")
-        for name, choice, meaning, source in zip(names, one.choices, one.meanings, one.sources, strict=True):
-            said = f"{choice}: {meaning}" if meaning else choice
-            lines.append(f"  {name:{width}}  {said} [{source}]")
+        lines.append(f"because of {one.field} (see language §2)")
+        for name, choice, meaning in zip(names, one.choices, one.meanings, strict=True):
+            lines.append(f"  {name:{width}}  {meaning or choice}")
     return lines

@@ -49,12 +49,11 @@ mqsel explain --program "weight * 2 > 5000 OR color = 'blue'"\
 _EXITS = ("The message matched, or you gave no message", "The message didn't match", "An error")
 _ABOUT = """\
 With a message, mqsel prints whether it matches, which change would reverse that, and the truth value of each part \
-of the selector with the values that it reads. Without a message, mqsel prints the tokens, the tree and the \
-instructions.
+with the values that it reads. Without a message, it prints tokens, tree and instructions.
 
 MESSAGE is one of these:
   {…}        a JSON object
-  FILE:LINE  a message as other commands name it: FILE:BYTE for messages in bytes, FILE:ROW for Parquet
+  FILE:LINE  a message as other commands name it, also FILE:BYTE or FILE:ROW
   FILE       the first message of the file, or the message that --nth chooses
   -          stdin
 """
@@ -67,12 +66,10 @@ def add(commands: Commands) -> None:
     made.add_argument(
         "selector",
         metavar="SELECTOR",
-        help="the selector, in quotes, as one argument; with --key, the PATH that has it",
+        help="selector, in quotes; with --key, the PATH that has it",
     )
     group = add_inventory(made)
-    group.add_argument(
-        "--key", metavar="KEY", help="use the selector with this key in PATH (mqsel selectors lists keys)"
-    )
+    group.add_argument("--key", metavar="KEY", help="key of the selector in PATH (see mqsel selectors PATH)")
     made.add_argument("message", metavar="MESSAGE", nargs="?", help="JSON object, FILE:LINE, FILE, or - for stdin")
     reading = add_format(made, FORMATS)
     reading.add_argument("--nth", type=limit, metavar="N", help="number of the message in the file (default: 1)")
@@ -212,7 +209,7 @@ def _find(arguments: argparse.Namespace) -> FoundMessage:
         name, place = numbered[1], int(numbered[2])
     if argument[:1] != "@" and name != "-" and "://" not in name and not _is_there(name):
         raise MqselError(
-            f"{shortened(argument)} is no file and no JSON object", hint='write a message as {"color": "blue"}'
+            f"{shortened(argument)} is neither a file nor a JSON object", hint='write a message as {"color": "blue"}'
         )
     if place is not None and nth is not None:
         raise MqselError(f"{shortened(argument)} names a message, and --nth another: expected one of them")

@@ -16,7 +16,6 @@ from mqsel.language.selector import read_selector
 
 _EXAMPLES = """\
 mqsel format "color='blue' and weight>2500"
-mqsel format selectors.txt
 mqsel format --write src/ config/
 mqsel format --diff broker.xml
 mqsel format --check selectors.txt\

@@ -80,6 +80,9 @@ mqsel detects {known} by the first bytes of the file. Any other file is JSON lin
 {", ".join(SCHEMAS)} by the first record, and reports this on stderr. Text may be UTF-8 or UTF-16. Files may be \
 compressed.
 
+{", ".join(SCHEMAS)} store every value as text. For these, --type weight=int32 converts a property to a type. Values \
+that can't be converted become NULL and are counted.
+
 In json, a whole number is an int64, and any other number is a float64. To set the type of a value, name the type:
   {{"weight": {{"int32": 3000}}, "ratio": {{"float32": 0.5}}, "token": {{"bytes": "0a1b"}}}}
 

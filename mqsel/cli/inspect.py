@@ -6,7 +6,7 @@ import argparse
 import math
 from typing import Any
 
-from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of, limit
+from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of
 from mqsel.cli.output import complain, is_ascii, print_lines, print_width
 from mqsel.cli.report import Report
 from mqsel.cli.run import add_jobs, ask_of, run
@@ -34,8 +34,7 @@ follows what mqsel skipped, and why.
 def add(commands: Commands) -> None:
     """Add the command."""
     made = command(commands, "inspect", _inspect, "show the properties of messages", _EXAMPLES, _EXITS, _ABOUT)
-    reading = add_files(made, FORMATS)
-    reading.add_argument("--limit", type=limit, metavar="N", help="stop after N messages read (default: never)")
+    add_files(made, FORMATS)
     output = made.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="print one JSON object for each message")
     add_jobs(made)
@@ -76,7 +75,7 @@ class InspectReport(Report):
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    ask = ask_of(arguments, limit=arguments.limit)
+    ask = ask_of(arguments)
     form = Form(arguments.json, None if arguments.json else print_width(), is_ascii())
     report = InspectReport(ask, form)
     run(arguments, files_of(arguments), form, Inspect, report)

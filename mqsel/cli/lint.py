@@ -14,7 +14,7 @@ from urllib.parse import quote
 from mqsel.analysis.lint import RULES, Finding, finding_of_place, fixed
 from mqsel.analysis.lint.findings import NOTE
 from mqsel.arguments import check_total
-from mqsel.carets import caret, carets, nameable
+from mqsel.carets import caret, carets, nameable, plural
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.choice import RuleChoice, add_choice, known_as
@@ -30,8 +30,7 @@ from mqsel.machine.program import VERSION
 
 _EXAMPLES = """\
 mqsel lint "color = blue"
-mqsel lint --given contract.json src/ config/
-mqsel lint --fix src/ config/
+mqsel lint --given contract.json --fix src/ config/
 mqsel lint --write-baseline known.json src/ && mqsel lint --baseline known.json src/\
 """
 _EXITS = (
@@ -46,8 +45,8 @@ and changes nothing else. If mqsel can't write an edit, it says why.
 To silence rules, write a comment after the selector or on the line before it: mqsel: ignore[RULE, …], or mqsel: \
 ignore for all rules.
 
-You can set {", ".join(KEYS)} in [tool.mqsel] of pyproject.toml, or in mqsel.toml, in this folder or above. Options \
-override them.
+You can set {", ".join(KEYS)} in pyproject.toml (as [tool.mqsel]) or mqsel.toml, here or above. Options override \
+them.
 """
 
 
@@ -61,9 +60,7 @@ def add(commands: Commands) -> None:
     output.add_argument("--json", action="store_true", help="print one JSON object for each finding")
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0, which code hosts show")
     output.add_argument("--statistics", action="store_true", help="print the number of findings for each rule")
-    output.add_argument(
-        "--fix", action="store_true", help="edit the files; print edited selectors of arguments and stdin"
-    )
+    output.add_argument("--fix", action="store_true", help="edit the files; print edited arguments and stdin")
     output.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
     output.add_argument("--list-rules", action="store_true", help="print all rules")
     output.add_argument("--explain", metavar="RULE", help="print what RULE finds and why, with an example")
@@ -122,10 +119,10 @@ def _sum_up(found: _Found, known: int, damaged: int) -> None:
     unknown = sum(bool(one.reason) for one, _ in found)
     fixable = sum(bool(one.edits) for one in findings)
     counts = (
-        f"{len(found):,} selector{'s' * (len(found) != 1)}",
-        f"{unknown:,} that cannot be known" * bool(unknown),
-        f"{damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged),
-        f"{len(findings):,} finding{'s' * (len(findings) != 1)}",
+        plural(len(found), "selector"),
+        f"{unknown:,} incomplete" * bool(unknown),
+        f"{plural(damaged, 'place')} not read" * bool(damaged),
+        plural(len(findings), "finding"),
         f"{fixable:,} of them for --fix" * bool(fixable),
         f"{known:,} more in the baseline" * bool(known),
     )
@@ -139,7 +136,7 @@ def _write_baseline(path: str, found: _Found) -> None:
             known.setdefault(known_as(one, path), Counter()).update(finding.code for finding in findings)
     baseline.write(path, known)
     count = sum(len(findings) for _, findings in found)
-    say(f"mqsel: {path}: {count:,} finding{'s' * (count != 1)}")
+    say(f"mqsel: {path}: {plural(count, 'finding')}")
 
 
 def _print_json(found: _Found) -> None:
@@ -181,7 +178,7 @@ def _fix(
 
 
 def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
-    """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
+    """Print findings of a selector, and why it is incomplete, if so; then its text, with carets under all places."""
     for finding in findings:
         line = f"{one.place(finding.span)}: {finding.severity}: {finding.sentence} [{finding.code}]"
         print_text(line, indent="    ", is_colored=True, stream=stream)

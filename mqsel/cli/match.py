@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from mqsel.carets import nameable
+from mqsel.carets import nameable, plural
 from mqsel.cli.arguments import (
     Commands,
     add_errors,
@@ -18,6 +18,7 @@ from mqsel.cli.arguments import (
     command,
     contract_of,
     files_of,
+    say_new_limit,
 )
 from mqsel.cli.output import flush, line_bytes, print_data, print_json, print_text, say
 from mqsel.cli.report import Report, say_answers
@@ -55,15 +56,13 @@ def add(commands: Commands) -> None:
         "-n",
         "--line-number",
         action="store_true",
-        help="print FILE:LINE: before each message (FILE:BYTE if messages aren't lines)",
+        help="print FILE:LINE: (or FILE:BYTE) before each message",
     )
     way.add_argument(
         "-l", "--files-with-matches", action="store_true", help="print only the names of files with a match"
     )
     way.add_argument("-q", "--quiet", action="store_true", help="print nothing; stop at the first match")
-    way.add_argument(
-        "--json", action="store_true", help="print one JSON object for each match, then one with the counts"
-    )
+    way.add_argument("--json", action="store_true", help="print one JSON object for each match, then the counts")
     add_max_matches(output)
     reading = add_files(match, FORMATS)
     add_errors(reading, "message")
@@ -95,7 +94,7 @@ class MatchReport(Report):
             return 2 if self.trouble else 0
         self.conclude()
         say(
-            f"{total.messages:,} message{'s' * (total.messages != 1)}, "
+            f"{plural(total.messages, 'message')}, "
             f"{total.selected:,} {'not ' * self.asked.invert}selected, "
             f"{total.unknown:,} unknown because of a missing property, "
             f"{total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
@@ -106,8 +105,7 @@ class MatchReport(Report):
             if most:
                 say(f"{word}: " + ", ".join(f"{name} {count:,}" for name, count in most))
         if total.noted:
-            messages = f"{total.noted:,} message{'s' * (total.noted != 1)}"
-            say(f"skipped in part: {messages}, the first {total.note[1] if total.note else ''}")
+            say(f"skipped in part: {plural(total.noted, 'message')}, the first {total.note[1] if total.note else ''}")
         self.say_kept()
         return 2 if self.trouble else int(not total.selected)
 
@@ -182,13 +180,14 @@ _WAYS = {"line_number": _Places, "files_with_matches": _Names, "quiet": _Nothing
 def _match(arguments: argparse.Namespace) -> int:
     given = contract_of(arguments, arguments.dialect)
     report_of = next((made for name, made in _WAYS.items() if getattr(arguments, name)), MatchReport)
+    say_new_limit(arguments)
     placed = report_of in (_Places, _Lines)
     ask = ask_of(
         arguments,
         invert=arguments.invert,
         counting=arguments.count or report_of in (_Names, _Nothing),
         raising=arguments.errors == "raise",
-        limit=1 if report_of in (_Names, _Nothing) else arguments.limit,
+        limit=1 if report_of in (_Names, _Nothing) else arguments.max_matches,
         apart=placed,
         placed=placed,
         given=given,

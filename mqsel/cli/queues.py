@@ -27,23 +27,22 @@ def sourced(arguments: argparse.Namespace, files: list[Named], selects: Any) -> 
     if "ca" not in arguments:  # the command browses no queues: to open one as a file is an error
         return files, []
     is_asking, is_following = getattr(arguments, "ask_broker", False), getattr(arguments, "follow", False)
-    limit: int | None = getattr(arguments, "browsed", None)
     queues = sum(is_queue(one.path) for one in files)
-    if (is_asking or is_following or limit) and queues != len(files):
-        option = "--ask-broker" if is_asking else "--follow" if is_following else "--limit"
-        raise MqselError(f"{option} is for queues of running brokers: a file is named, too")
+    if (is_asking or is_following) and queues != len(files):
+        option = "--ask-broker" if is_asking else "--follow"
+        raise MqselError(f"{option} is for queues of running brokers: a file is also named")
     if is_following and queues > 1:
-        raise MqselError("--follow goes on with one queue: several are named", hint="start one mqsel for each")
+        raise MqselError("--follow waits at the end of one queue: several are named", hint="start one mqsel for each")
     if is_asking and is_following:
         raise MqselError("--ask-broker compares all messages of a queue: --follow has no end")
     if is_asking and any(
-        getattr(arguments, name, None) for name in ("limit", "browsed", "files_with_matches", "quiet")
+        getattr(arguments, name, None) for name in ("limit", "max_matches", "files_with_matches", "quiet")
     ):
         raise MqselError(
             "--ask-broker compares all messages of a queue: --max-matches, --limit, -l and -q leave some out"
         )
     if queues and (arguments.jobs or 1) > 1:
-        raise MqselError("-j is for files: a queue is read by one process", hint="leave it out")
+        raise MqselError("-j is only for files: one process reads a queue", hint="leave it out")
     made: list[Named] = []
     questions = []
     for one in files:
@@ -57,7 +56,7 @@ def sourced(arguments: argparse.Namespace, files: list[Named], selects: Any) -> 
             questions.append(Question(selects, address.name, partial(arrivals, address, login)))
             batches = questions[-1].batches
         else:
-            batches = partial(arrivals, address, login, follow=is_following, limit=limit)
+            batches = partial(arrivals, address, login, follow=is_following, limit=arguments.limit)
         made.append(one._replace(source=partial(units, batches)))
     return made, questions
 

@@ -89,8 +89,13 @@ class Report:
     @property
     def ask(self) -> Ask:
         """What is still asked."""
-        limit = self.asked.limit
-        return self.asked if limit is None else self.asked._replace(limit=limit - self.total.selected)
+        limit, reads = self.asked.limit, self.asked.reads
+        if limit is reads is None:
+            return self.asked
+        return self.asked._replace(
+            limit=None if limit is None else limit - self.total.selected,
+            reads=None if reads is None else reads - self.seen,
+        )
 
     @property
     def seen(self) -> int:
@@ -99,7 +104,8 @@ class Report:
 
     @property
     def is_finished(self) -> bool:
-        return self.ask.limit == 0 or (self.asked.raising and self.total.skipped > 0) or self.is_unread
+        ask = self.ask
+        return ask.limit == 0 or ask.reads == 0 or (self.asked.raising and self.total.skipped > 0) or self.is_unread
 
     @property
     def is_unread(self) -> bool:
@@ -146,6 +152,8 @@ class Report:
             stopped = " (stopped at the first error)"
         elif self.ask.limit == 0:
             stopped = " (stopped by --max-matches)"
+        elif self.ask.reads == 0:
+            stopped = " (stopped by --limit)"
         if total.skipped > self._reported:
             complain(f"… and {total.skipped - self._reported:,} more: mqsel inspect reports all")
         if (total.skipped or self.trouble) and is_unread(self._first, self.seen, total.skipped):
@@ -157,7 +165,7 @@ class Report:
         if not self._kept:
             return
         messages, broken = sum(one.messages for one in self._kept), sum(one.broken for one in self._kept)
-        say(f"contract: {broken:,} of {messages:,} messages break it")
+        say(f"contract: {broken:,} of {messages:,} messages violate it")
         ways: Counter[tuple[str, str]] = sum([one.ways for one in self._kept], Counter())
         first = {way: text for one in reversed(self._kept) for way, text in one.first.items()}
         for way, count in sorted(ways.items(), key=lambda one: (-one[1], one[0])):

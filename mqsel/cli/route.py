@@ -17,7 +17,7 @@ from typing import IO, Any
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.profile import report as profiled
 from mqsel.arguments import check_total
-from mqsel.carets import shortened
+from mqsel.carets import plural, shortened
 from mqsel.cli.arguments import (
     Commands,
     add_errors,
@@ -26,6 +26,7 @@ from mqsel.cli.arguments import (
     add_queues,
     command,
     files_of,
+    say_new_limit,
 )
 from mqsel.cli.output import print_json, print_text, say
 from mqsel.cli.report import CountReport, Report, first_of
@@ -56,12 +57,12 @@ _EXITS = (
     "No message could be read, or another error",
 )
 _ABOUT = """\
-mqsel prints a line of JSON for each message that a selector matches: the keys are in "subscribers", in the order of \
-the file, and the message is in "message". If JSON can't hold the message, the line has "file" and "line" or "byte". \
-mqsel reports invalid selectors, and leaves them out.
+mqsel prints a line of JSON for each message that a selector matches: "subscribers" has the keys in the order of the \
+file, and "message" the message. If JSON can't hold it, the line has "file" and "line" or "byte". --into writes \
+messages as they are in their files. mqsel reports invalid selectors, and leaves them out.
 """
 
-_NONE_LEFT = "no selector is left"
+_NONE_LEFT = "none of the selectors is valid: nothing to do"
 _OPEN = 64  # files that are written to at a time
 _SHOWN = 10  # keys named in the summary
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -73,20 +74,16 @@ def add(commands: Commands) -> None:
     """Add the command."""
     text = "find which of many selectors match each message"
     route = command(commands, "route", _route, text, _EXAMPLES, _EXITS, _ABOUT)
-    route.add_argument(
-        "selectors", metavar="PATH", help="file, folder, pattern or URL of the selectors (see mqsel help paths)"
-    )
+    route.add_argument("selectors", metavar="PATH", help="selectors: file, folder or URL (see mqsel help paths)")
     add_inventory(route)
     output = route.add_argument_group("output")
-    output.add_argument(
-        "--into", metavar="DIR", help="write each message, as it is in its file, into a file for each key in DIR"
-    )
+    output.add_argument("--into", metavar="DIR", help="write each message into a file for each key in DIR")
     output.add_argument("--count", action="store_true", help="print the number of messages for each key")
     output.add_argument("--json", action="store_true", help="also print the counts, as the last line of JSON")
     output.add_argument(
         "--why",
         action="store_true",
-        help="for each key without messages, say which condition rejects them",
+        help="for keys without messages, say what rejects them",
     )
     add_max_matches(output)
     reading = add_files(route, FORMATS)
@@ -99,15 +96,16 @@ def _route(arguments: argparse.Namespace) -> int:
     if arguments.count and arguments.into:
         raise MqselError("--count prints no messages: --into has none to write", hint="leave one of them out")
     raising = arguments.errors == "raise"
+    say_new_limit(arguments)
     is_export = not arguments.files and _is_export(arguments.selectors)
-    ask = ask_of(arguments, counting=arguments.count, raising=raising, limit=arguments.limit, bound=is_export)
+    ask = ask_of(arguments, counting=arguments.count, raising=raising, limit=arguments.max_matches, bound=is_export)
     if is_export:  # it has the messages, too
         arguments.files = [arguments.selectors]
     files = files_of(arguments)
     if arguments.why and "-" in files:
-        raise MqselError("--why reads the messages again: stdin cannot be", hint="put them into a file")
+        raise MqselError("--why reads the messages again, which stdin can't do", hint="put them into a file")
     if arguments.selectors == "-" and "-" in files:
-        raise MqselError("stdin has the selectors: it cannot have the messages, too", hint="name the files at the end")
+        raise MqselError("stdin has the selectors, so it can't have the messages", hint="name the files at the end")
     selectors, damaged = _read(arguments, _unfiltered(arguments.selectors) if is_export else ())
     folder = None if arguments.into is None else Folder(Path(arguments.into))
     report = RouteReport(ask, selectors, folder, as_json=arguments.json)
@@ -177,7 +175,7 @@ def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[Selec
     if not made:
         raise MqselError(_NONE_LEFT if faulty or unknown or damaged else NONE_FOUND)
     if faulty or unknown:
-        counts = (len(faulty), "invalid"), (len(unknown), "that cannot be known")
+        counts = (len(faulty), "invalid"), (len(unknown), "incomplete")
         left = ", ".join([f"{count:,} {what}" for count, what in counts if count])
         say(f"selectors: {len(made):,} of {len(made) + len(faulty) + len(unknown):,}; left out: {left}")
     return made, bool(damaged)
@@ -222,13 +220,16 @@ class RouteReport(Report):
             for key in self._keys:
                 print_text(key, str(total.delivered[key]))
         count = sum(total.delivered.values())
+        check_total(count, *(total.delivered[key] for key in self._keys), of="deliveries")
+        if not self.trouble:
+            check_total(total.messages, total.selected, total.unclaimed, total.skipped, of="messages")
         nothing = self.nothing
         say(
-            f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.selected:,} of them delivered, "
-            f"{count:,} deliver{'y' if count == 1 else 'ies'} to {len(self._keys) - len(nothing):,} of "
+            f"{plural(total.messages, 'message')}, {total.selected:,} of them delivered, "
+            f"{plural(count, 'delivery', 'deliveries')} to {len(self._keys) - len(nothing):,} of "
             f"{len(self._keys):,} keys, {total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
         )
-        left = total.messages - total.skipped - total.selected
+        left = total.unclaimed
         places = self._unclaimed[:EXAMPLES]
         if left and places:
             more = f" and {left - len(places):,} more: mqsel explore --inventory PATH FILE shows them"

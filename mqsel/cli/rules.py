@@ -29,7 +29,7 @@ def explained(code: str) -> str:
     return "\n".join(
         [
             f"{rule.code}: {rule.severity}",
-            f"{rule.about[0].upper()}{rule.about[1:]}. {rule.why}",
+            f"{rule.about}. {rule.why}",
             "",
             *(f"  {name:9} {text}" for name, text in _example(rule)),
             "",
@@ -41,7 +41,7 @@ def explained(code: str) -> str:
 
 def described(rule: Rule) -> dict[str, Any]:
     """Return a rule as SARIF describes it."""
-    text = f"{rule.about[0].upper()}{rule.about[1:]}. {rule.why}"
+    text = f"{rule.about}. {rule.why}"
     rows = _example(rule)
     return {
         "id": rule.code,

@@ -43,7 +43,7 @@ def add_jobs(made: argparse.ArgumentParser) -> Options:
         "--jobs",
         type=limit,
         metavar="N",
-        help="number of processes (default: 1; from 256 MB on, one per processor)",
+        help="processes (default: 1; from 256 MB, one per processor)",
     )
     return group
 
@@ -55,7 +55,7 @@ def add_ways(made: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--master",
         metavar="URL",
-        help="run on this Spark master, such as spark://host:7077 (default: local[*])",
+        help="master, such as spark://host:7077 (default: local[*])",
     )
 
 
@@ -66,6 +66,7 @@ def ask_of(arguments: argparse.Namespace, **options: Any) -> Ask:
         format=arguments.format or "json",
         types=types_of(arguments, arguments.format or ("json" if is_on_spark else None)),
         max_size=arguments.max_size,
+        reads=getattr(arguments, "limit", None),
         sharing=arguments.sharing or Sharing(),
         **options,
     )
@@ -92,8 +93,7 @@ def run(
         records = _on_spark(arguments, files, selects, job, report)
     else:
         listed = listed_files(files)
-        is_for_queues = is_following or any(getattr(arguments, name, None) for name in ("ask_broker", "browsed"))
-        if is_for_queues or any(map(is_queue, files)):
+        if is_following or getattr(arguments, "ask_broker", False) or any(map(is_queue, files)):
             from mqsel.cli.queues import sourced  # noqa: PLC0415 (TLS is slow to import)
 
             listed, asked = sourced(arguments, listed, selects)
@@ -137,7 +137,8 @@ _Records = Iterator[tuple[int, str, str, Any]]
 
 def _here(arguments: argparse.Namespace, listed: list[Named], selects: Any, job: type[Job], report: Report) -> _Records:
     names = [one.path for one in listed]
-    jobs = 1 if any(one.source for one in listed) else arguments.jobs or _jobs(names, report.asked)
+    is_in_order = report.asked.reads is not None or any(one.source for one in listed)
+    jobs = 1 if is_in_order else arguments.jobs or _jobs(names, report.asked)
     with (
         progress(names, report.asked) as advance,
         closing(sifted(selects, lambda: report.ask, listed, arguments.format, jobs, advance, job)) as records,
@@ -149,9 +150,9 @@ def _on_spark(
     arguments: argparse.Namespace, files: list[str], selects: Any, job: type[Job], report: Report
 ) -> _Records:
     if arguments.jobs:
-        raise MqselError("-j is for processes of mqsel: Spark has workers of its own", hint="--master 'local[4]'")
+        raise MqselError("-j is for mqsel's processes: Spark has its own workers", hint="--master 'local[4]'")
     if any(map(is_queue, files)):
-        raise MqselError("Spark reads no queues of running brokers: it would browse each several times")
+        raise MqselError("Spark can't read queues of running brokers: it would read each several times")
     from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
 
     if files and os.path.isfile(files[0]):  # noqa: PTH113 (quick to import)

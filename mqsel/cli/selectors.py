@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mqsel.arguments import check_total
-from mqsel.carets import caret, in_one_line, nameable, shortened
+from mqsel.carets import caret, in_one_line, nameable, plural, shortened
 from mqsel.cli.arguments import Commands, Options, add_max_size, command, dialect_of, in_shell, is_message
 from mqsel.cli.output import complain, print_json, print_text, say, width_of
 from mqsel.cli.page import PageTable
@@ -103,7 +103,7 @@ def add_selectors(made: argparse.ArgumentParser) -> Options:
         "given",
         metavar="PATH|SELECTOR",
         nargs="*",
-        help="files or folders (see mqsel help paths), or selectors in quotes",
+        help="selectors in quotes, or paths (see mqsel help paths)",
     )
     made.set_defaults(rest="given")
     group = add_inventory(made)
@@ -114,7 +114,7 @@ def add_selectors(made: argparse.ArgumentParser) -> Options:
         nargs="+",
         action="extend",
         default=[],
-        help="read PATH as a path, even if it looks like a selector",
+        help="a path, even if it looks like a selector",
     )
     return group
 
@@ -127,7 +127,7 @@ def add_selector_option(options: Options) -> None:
         metavar="SELECTOR",
         action="append",
         default=[],
-        help="read SELECTOR as a selector, even if it looks like a path",
+        help="a selector, even if it looks like a path",
     )
 
 
@@ -147,7 +147,7 @@ def add_inventory(made: argparse.ArgumentParser) -> Options:
         "--dialect",
         type=dialect_of,
         metavar="NAME",
-        help="dialect; names: mqsel help dialects (default: by the type of the file)",
+        help="see mqsel help dialects (default: by the file type)",
     )
     return group
 
@@ -159,7 +159,7 @@ def add_kind(options: Options) -> None:
         dest="kind",
         choices=tuple(KINDS),
         metavar="KIND",
-        help="type of files with selectors; names: mqsel help paths (default: detected)",
+        help="file type: see mqsel help paths (default: detected)",
     )
     options.add_argument(
         "--columns",
@@ -167,14 +167,14 @@ def add_kind(options: Options) -> None:
         default=[],
         type=lambda text: [_columns(one) for one in text.split(",")],
         metavar="NAME=COL",
-        help="columns of CSV, such as key=id,selector=rule (default: the same names)",
+        help="CSV columns, such as key=id (default: the same names)",
     )
     add_max_size(options)
     options.add_argument(
         "-v",
         "--verbose",
         action="store_true",
-        help="list the files of folders in which mqsel doesn't look for selectors",
+        help="list the files that mqsel passes over in folders",
     )
 
 
@@ -236,7 +236,7 @@ def report_passed(passed: list[str], arguments: argparse.Namespace) -> None:
         say(f"mqsel: passed over: {shown(path)}")
     if passed:
         names = "" if arguments.verbose else "; -v lists them"
-        say(f"mqsel: passed over {len(passed):,} file{'s' * (len(passed) != 1)} without signs of selectors{names}")
+        say(f"mqsel: passed over {plural(len(passed), 'file')} without signs of selectors{names}")
 
 
 def unread(damaged: Sequence[Entry]) -> Iterator[PageTable]:
@@ -385,7 +385,7 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
         before = places.setdefault((one.file, one.key), one)
         if before is not one and one.kind in _KEYED:
             raise MqselError(
-                f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} stands in it twice: in line {one.line}, "
+                f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} is in it twice: in line {one.line}, "
                 f"and in line {before.line}"
             )
     known: dict[str, Given] = {}
@@ -393,7 +393,7 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
     for key, entry in zip(keys_of(entries), entries, strict=True):
         (unknown if entry.reason else known)[key] = _of_entry(entry)
         if entry.reason:
-            complain(f"{place_in_words(entry)}: {key}: it cannot be known: {entry.reason}")
+            complain(f"{place_in_words(entry)}: {key}: incomplete: {entry.reason}")
     check_total(len(entries), len(known), len(unknown))
     return KeyedSelectors(known, unknown, read.damaged)
 
@@ -457,8 +457,8 @@ def _list(arguments: argparse.Namespace) -> int:
         complain(NONE_FOUND)
     report_passed(passed, arguments)
     if not arguments.json:
-        unread = f", {damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged)
-        say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known{unread}")
+        unread = f", {plural(damaged, 'place')} not read" * bool(damaged)
+        say(f"mqsel: {plural(known, 'selector')}, {unknown:,} incomplete{unread}")
     return 2 if damaged else int(not known + unknown)
 
 

@@ -42,11 +42,10 @@ _EXITS = (
     "No message could be read, the broker disagrees (--ask-broker), or another error",
 )
 _ABOUT = """\
-The first lines say which condition rejects the messages. For each part of the selector, a table has the number of \
-messages for which it was TRUE, FALSE or UNKNOWN. "mismatched" counts type mismatches. "ERR" counts errors that make \
-the whole selector false: arithmetic on a missing property, or a division of integers by zero. For each property, a \
-second table has the number of messages with it, its types, its most frequent values, and similar names in the \
-messages.
+The first lines say which condition rejects the messages. The first table counts, for each part of the selector, the \
+messages for which it was TRUE, FALSE or UNKNOWN, and type mismatches. "ERR" counts errors that make the whole \
+selector false: arithmetic on a missing property, or a division of integers by zero. The second table has, for each \
+property, its messages, types, most frequent values, and similar names in the messages.
 """
 
 
@@ -55,15 +54,13 @@ def add(commands: Commands) -> None:
     text = "report why a selector matches messages, or doesn't"
     made = command(commands, "why", _why, text, _EXAMPLES, _EXITS, _ABOUT)
     selector = add_selector(made)
-    selector.add_argument(
-        "--queue", metavar="NAME", help="use the filter of this queue in the first FILE; write no SELECTOR"
-    )
+    selector.add_argument("--queue", metavar="NAME", help="instead of SELECTOR: filter of this queue in FILE")
     add_given(selector, "also count messages that violate CONTRACT")
     output = made.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="print one JSON object")
     add_files(made, FORMATS)
     add_ways(made)
-    add_queues(made, can_ask=True, can_limit=True)
+    add_queues(made, can_ask=True)
 
 
 def _filter_of(queue: str, path: str) -> Matcher:

@@ -32,7 +32,7 @@ from mqsel.matcher import Matcher
 from mqsel.sets.set import SelectorSet
 from mqsel.values import CLASS_NAMES
 
-NOT_SELECTED, SELECTED, UNKNOWN, SKIPPED = range(4)  # what a row is for a selector
+STATES = NOT_SELECTED, SELECTED, UNKNOWN, SKIPPED = range(4)  # what a row is for a selector
 _ROWS = 1 << 16  # of a block: a question that is cancelled goes on for 5 ms at most
 _ALONE = 1 << 12  # of a block whose messages go through the machine one by one
 _BROKEN = (PropertyTypeError, DecodeError)
@@ -104,8 +104,6 @@ def values_of(found: FoundMessage, types: Mapping[str, str]) -> dict[str, Any]:
 
 class Collect(Job):
     """Yields the messages in blocks; complaints about what is no message on the way."""
-
-    is_over = False
 
     def __init__(self, selects: None, ask: Ask) -> None:
         super().__init__(selects, ask)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import shlex
 import threading
-import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -27,9 +26,21 @@ from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.change import in_words
 from mqsel.analysis.explain.profile import report
 from mqsel.analysis.lint import Edit, Finding, edited, lint
+from mqsel.arguments import check_total
 from mqsel.carets import Span, visible
 from mqsel.errors import MqselError, PropertyTypeError, SelectorError
-from mqsel.explorer.blocks import SELECTED, SKIPPED, UNKNOWN, Block, Collect, Selects, profile, states, values_of
+from mqsel.explorer.blocks import (
+    SELECTED,
+    SKIPPED,
+    STATES,
+    UNKNOWN,
+    Block,
+    Collect,
+    Selects,
+    profile,
+    states,
+    values_of,
+)
 from mqsel.files.dumps import MAX_MESSAGE
 from mqsel.files.framings import FORMATS, shown
 from mqsel.files.inspection import FoundMessage
@@ -38,13 +49,12 @@ from mqsel.files.parts import listed_files
 from mqsel.files.run import cores, sifted
 from mqsel.files.run.tasks import size_of
 from mqsel.files.run.work import Ask, Broken, Complaint, first_note, is_counts, reader
-from mqsel.files.wordings import bad_line, file_trouble
+from mqsel.files.wordings import bad_line, defect, file_trouble
 from mqsel.formats.jsonl import plain
 from mqsel.language.dialect import as_dialect, core_of
 from mqsel.language.lexer import tokenize
 from mqsel.language.selector import read_selector
 from mqsel.machine.origin import selector_of
-from mqsel.machine.program import VERSION
 from mqsel.matcher import Matcher
 from mqsel.matcher import compile as compile_selector
 from mqsel.names import look_up
@@ -253,6 +263,7 @@ class Session:
         of_set = [self._states(self._inventory, check)] if self._inventory is not None and show == "nobody" else []
         count = min(map(len, (*found, *of_set)))  # files may be read meanwhile
         found = [one.slice(0, count) for one in found]
+        check_total(count, *(pc.equal(found[0], state).true_count for state in STATES), of="messages")
         gets, others = (pc.equal(one, SELECTED) for one in (found[0], found[-1]))
         masks = {
             "selected": gets,
@@ -449,16 +460,6 @@ def _stamp(name: str) -> tuple[int, int] | None:
         status = Path(name).stat()
         return status.st_mtime_ns, status.st_size
     return None
-
-
-def defect(error: Exception) -> MqselError:
-    """Return an exception of no class of mqsel as an error that says what to report."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(frame.filename).name}:{frame.lineno}"
-    return MqselError(
-        f"a defect of mqsel {VERSION}: {type(error).__name__}: {visible(str(error))}",
-        hint=f"report this line, {place}, the selector and the message to the project",
-    )
 
 
 def _quoted(word: str) -> str:

@@ -28,6 +28,7 @@ class Sifter:
         counting: bool = False,
         raising: bool = False,
         limit: int = -1,
+        reads: int = -1,
         apart: bool = False,
         placed: bool = False,
         counter: Callable[[bytes | None, bool | None], None] | None = None,

@@ -47,8 +47,9 @@ cdef class Sifter:
         path: of the file, if it has a name: stands for a message that is all that the file has; else None.
         invert: ask for the messages that are not selected.
         counting: yield no messages.
-        raising: stop behind a message that is an error.
-        limit: stop behind so many messages that were asked for; negative for none.
+        raising: stop after a message that is an error.
+        limit: stop after so many messages that were asked for; negative for none.
+        reads: stop after so many messages; negative for none.
         apart: yield lists of messages in place of messages together.
         placed: with *apart*, each is a pair of its place and the message.
         runs: takes the byte, of all that was sifted, at which the first of several lines begins, the one behind the
@@ -73,6 +74,7 @@ cdef class Sifter:
     cdef Py_ssize_t before          # bytes of the blocks before it
     cdef Py_ssize_t size            # with *runs*, bytes of the runs whose places were kept
     cdef Py_ssize_t limit
+    cdef Py_ssize_t reads
     cdef Record record              # of the decoder
     cdef Py_ssize_t *nulls          # for each slot of the record, in how many unknown messages it was NULL
     cdef list found                 # in this block
@@ -89,8 +91,8 @@ cdef class Sifter:
     cdef readonly bint is_over
 
     def __cinit__(self, Machine machine not None, Decoder decoder not None, judge, complain, note, watch, bytes path, *,
-                  bint invert=False, bint counting=False, bint raising=False, Py_ssize_t limit=-1, bint apart=False,
-                  bint placed=False, counter=None, runs=None):
+                  bint invert=False, bint counting=False, bint raising=False, Py_ssize_t limit=-1, Py_ssize_t reads=-1,
+                  bint apart=False, bint placed=False, counter=None, runs=None):
         self.machine = machine
         self.decoder = decoder
         self.judge = judge
@@ -103,6 +105,7 @@ cdef class Sifter:
         self.counting = counting
         self.raising = raising
         self.limit = limit
+        self.reads = reads
         self.apart = apart
         self.placed = placed
         self.runs = runs
@@ -273,10 +276,11 @@ cdef class Sifter:
     cdef bint is_asked_for(self, int truth) noexcept:
         """Count a message by its truth value. Returns whether it is to be kept."""
         self.unknown += truth == UNKNOWN
+        self.is_over = self.messages == self.reads
         if (truth == TRUE) == self.invert:
             return False
         self.selected += 1
-        self.is_over = self.selected == self.limit
+        self.is_over = self.is_over or self.selected == self.limit
         return not self.counting
 
     cdef int refuse(self, Py_ssize_t place, error) except -1:
@@ -286,7 +290,7 @@ cdef class Sifter:
         if complaint is not None:
             self.flush()
             self.found.append(complaint)
-        self.is_over = self.raising
+        self.is_over = self.raising or self.messages == self.reads
         return 0
 
     cdef int count_nulls(self) noexcept:

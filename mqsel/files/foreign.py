@@ -127,11 +127,10 @@ FOREIGN = (
     (rb"\APK\x03\x04", "a zip archive", "unpack it; gzipped files are read as they are"),
     (rb"(?s)\A(?:7z\xbc\xaf|.{257}ustar)", "an archive", "unpack it; gzipped files are read as they are"),
     (rb"\AObj\x01", "Avro", "write its records as lines of JSON: avro-tools tojson FILE"),
-    (rb"[\x00-\x08\x0b\x0e-\x1f]", "binary data", "for messages with their length in front of each use --format mq"),
-    (rb"\A[^\n]*\}\r[ \t]*\{", "lines that end in CR alone", "write them with LF: tr '\\r' '\\n' < FILE"),
+    (rb"[\x00-\x08\x0b\x0e-\x1f]", "binary data", "for length-prefixed messages, use --format mq"),
+    (rb"\A[^\n]*\}\r[ \t]*\{", "lines that end only in CR", "write them with LF: tr '\\r' '\\n' < FILE"),
     (rb"\A\s*\[\s*\"", "a JSON array of texts", "mqsel audit and route read selectors: expected messages"),
     (rb"\A\s*\[\s*(?:[\[{\]]|\Z)", "a JSON array of arrays", "jq -c '.[][]' FILE"),
-    (rb"\A\s*\{[^\n]*[^}\s]\s*\n|\A\s*\{\s*\n", "JSON of several lines", "write each object on one line: jq -c . FILE"),
     (rb"\A\s*\{", LINES, f"choose by the tool that wrote them: --format json, {', '.join(SCHEMAS)}"),
     (rb"\A\s*<", "XML", "of XML only exports of Artemis are read: write each message as a JSON object on one line"),
     (

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import IO, Any, Literal, NamedTuple, TypeVar
 
-from mqsel.arguments import check_word
+from mqsel.arguments import check_count, check_word
 from mqsel.carets import nameable, visible
 from mqsel.errors import DecodeError, FileError, MqselError, PropertyTypeError
 from mqsel.files import qload
@@ -481,13 +481,13 @@ class Messages:
         problems: their errors; of many only the first hundred.
     """
 
-    def __init__(self, paths: Iterable[str], framing: str | None, is_skipping: bool) -> None:
+    def __init__(self, paths: Iterable[str], framing: str | None, is_skipping: bool, max_size: int) -> None:
         self.seen = 0
         self.skipped = 0
         self.problems: list[FileError] = []
         self._is_skipping = is_skipping
         # Knows nothing of this: in a cycle, the file would stay open after it.
-        self._source = (made for path in paths for _, made in each(_of_queue(path, framing), bytes))
+        self._source = (made for path in paths for _, made in each(_of_queue(path, framing, max_size), bytes))
 
     def __iter__(self) -> "Messages":
         return self
@@ -511,14 +511,22 @@ class Messages:
             self.problems.append(error)
 
 
-def _of_queue(path: str, framing: str | None) -> Source:
+def _of_queue(path: str, framing: str | None, max_size: int) -> Source:
     """Read the messages of a file that has them as bytes, length-prefixed if its first bytes show no other format."""
+    larger = f"bytes: expected {max_size:,} at most"
     with opened(path, bool if framing else is_enough) as (_, content):
         kind = framing or _started(start_of(content))
-        yield from pieces(content, kind if kind in FRAMINGS else "mq", path)
+        for piece in pieces(content, kind if kind in FRAMINGS else "mq", path):
+            if isinstance(piece, FileError) or len(piece.message or b"") <= max_size:
+                yield piece
+            else:
+                size = len(piece.message or b"")
+                yield FileError(f"the message has {size:,} {larger}", path=path, offset=piece.place)
 
 
-def messages(*paths: str | os.PathLike[str], framing: str | None = None, errors: str = "raise") -> "Messages":
+def messages(
+    *paths: str | os.PathLike[str], framing: str | None = None, errors: str = "raise", max_size: int = MAX_MESSAGE
+) -> "Messages":
     """Iterate over the messages in files, one at a time. Files may be compressed.
 
     Args:
@@ -527,11 +535,14 @@ def messages(*paths: str | os.PathLike[str], framing: str | None = None, errors:
             for each file.
         errors: "raise" (default): raise the first FileError. "skip": leave invalid messages out; the iterator counts
             and lists them.
+        max_size: The greatest size of a message in bytes. A larger message is invalid. The default is 100 MB, the
+            greatest size of a message on a queue.
 
-    Raises: ArgumentError: if there is no such framing.
+    Raises: ArgumentError: if an argument is invalid.
     """
     if framing is not None:
         check_word("framing", framing, FRAMINGS)
     check_word("errors", errors, ("raise", "skip"))
+    check_count("max_size", max_size, "a count of bytes")
     names = [name_of(path) for path in paths]
-    return Messages((one for name in names for one in unfolded(name)), framing, errors == "skip")
+    return Messages((one for name in names for one in unfolded(name)), framing, errors == "skip", max_size)

@@ -61,10 +61,6 @@ class Inspect(Job):
 
     reported = math.inf
 
-    @property
-    def is_over(self) -> bool:
-        return self.seen == self.ask.limit
-
     def read(self, data: bytes) -> Any:
         return formats.FORMATS[FORMATS[self.ask.format].message or ""].inspect(data, dict(self.ask.types))
 

@@ -165,7 +165,7 @@ class RowGroup(NamedTuple):
     Attributes:
         file: a `pyarrow.parquet.ParquetFile`, open.
         number: of the group in the file.
-        rows: how many it has.
+        rows: how many of them are read.
         table: the columns that the selector needs; None if it is FALSE, or ERR, for all rows.
         fixed: columns that all rows have alike, and the file has not: the value of each.
     """
@@ -201,6 +201,7 @@ def groups(
     *,
     fixed: Mapping[str, Fixed] | None = None,
     is_inverted: bool = False,
+    most: int | None = None,
 ) -> Iterator[RowGroup]:
     """Read of row groups what a selector needs.
 
@@ -209,6 +210,7 @@ def groups(
         stop: the one behind the last; -1 for all.
         fixed: properties that all rows have alike, if the file has no column of the name.
         is_inverted: whether the rows that are not selected are asked for.
+        most: read no row after this many; None for all.
 
     Raises: FileError.
     """
@@ -227,11 +229,16 @@ def groups(
         with opened(path, source, repeated, metadata) as file:
             for number in range(start, metadata.num_row_groups if stop < 0 else stop):
                 rows, table = metadata.row_group(number).num_rows, None
+                if most is not None:
+                    if most == 0:
+                        return
+                    rows = min(rows, most)
+                    most -= rows
                 if is_needed is None or is_needed(number):
                     with trouble_of(path):
                         table = file.read_row_group(
                             number, columns=[name for name in own if name in known], use_threads=False
-                        )
+                        ).slice(0, rows)
                     for name in own:
                         if name in alike:
                             table = table.append_column(name, pa.repeat(alike[name], rows))
@@ -378,7 +385,7 @@ def taken(path: str, group: RowGroup, mask: pa.BooleanArray) -> Iterator[pa.Tabl
             piece = mask.slice(at, batch.num_rows)
             at += batch.num_rows
             if piece.true_count:
-                held.append(_filtered(pa.Table.from_batches([batch]), piece))
+                held.append(_filtered(pa.Table.from_batches([batch]).slice(0, len(piece)), piece))
                 chosen += held[-1].num_rows
             if chosen and (chosen >= _TAKEN or rows < _ROWS or at > last):
                 made = pa.concat_tables(held)
@@ -441,6 +448,7 @@ def with_near_columns(matcher: Matcher, group: RowGroup) -> pa.Table:
     columns = [*dict.fromkeys(name.partition(".")[0] for name in wanted)]
     if columns:
         more = group.file.read_row_group(group.number, columns=columns, use_threads=False)
+        more = more.slice(0, group.rows)
         for name in more.column_names:
             table = table.append_column(name, more.column(name))
     return table

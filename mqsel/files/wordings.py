@@ -6,7 +6,23 @@ import re
 from collections.abc import Iterable
 
 from mqsel.carets import nameable, shortened, shortened_line
-from mqsel.errors import ArgumentError, FileError, PropertyTypeError
+from mqsel.errors import ArgumentError, FileError, MqselError, PropertyTypeError
+
+
+def defect(error: Exception) -> MqselError:
+    """Return the error of an exception that no part of mqsel expected, with what its developers have to know."""
+    import traceback  # noqa: PLC0415 (for defects only)
+    from pathlib import Path  # noqa: PLC0415 (for defects only)
+
+    from mqsel.machine.program import BUILD  # noqa: PLC0415 (for defects only)
+
+    frames = traceback.extract_tb(error.__traceback__)
+    last = next((frame for frame in reversed(frames) if "mqsel" in Path(frame.filename).parts), frames[-1])
+    where = f"{'/'.join(Path(last.filename).parts[-2:])}:{last.lineno} in {last.name}"
+    return MqselError(
+        f"a defect of mqsel {BUILD}: {type(error).__name__}: {shortened_line(str(error))} [{where}]",
+        hint="report this line and the command; MQSEL_TRACEBACK=1 prints the whole traceback",
+    )
 
 
 def bad_line(path: str, line: int, what: str) -> FileError:
@@ -35,7 +51,7 @@ def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> 
     hint = (
         "the file was cut off, or a length before it is wrong"
         if offset
-        else "expected messages with their length in front, 4 bytes, big-endian, or one message that begins with MQMD"
+        else "expected length-prefixed messages (4 bytes, big-endian), or one message that begins with MQMD"
     )
     return FileError(found, path=path, offset=offset, hint=hint)
 
@@ -52,7 +68,7 @@ def foreign_encoding(path: str, head: bytes) -> FileError | None:
 
 
 def file_trouble(path: str, why: str) -> FileError:
-    said = "a message is no file: mqsel explain takes one, other commands read it from stdin"
+    said = "a message isn't a file: pass it to mqsel explain, or to other commands on stdin"
     return FileError(
         f"the file cannot be read: {nameable(path, why)}", path=path, hint=said if path[:1] == "{" else None
     )
@@ -69,8 +85,8 @@ def fault(path: str, error: Exception) -> str:
 
 def unwritable(name: str, arrow_type: str, error: Exception) -> PropertyTypeError:
     return PropertyTypeError(
-        f"column '{name}' of the Arrow type {arrow_type} has a value that cannot be written as JSON, "
-        f"{shortened_line(str(error))}: expected one that Python knows",
+        f"column '{name}' of the Arrow type {arrow_type} has a value that can't be written as JSON, "
+        f"{shortened_line(str(error))}: expected a value that Python knows",
         name=name,
         value_type=arrow_type,
         hint="cast it to int64 or string, or leave it out",

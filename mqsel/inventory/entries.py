@@ -10,7 +10,7 @@ from itertools import count
 from typing import NamedTuple
 
 from mqsel.arguments import iterated
-from mqsel.carets import Span, shortened
+from mqsel.carets import Span, nameable, shortened
 from mqsel.errors import ArgumentError
 from mqsel.inventory.kinds import KINDS
 from mqsel.inventory.pieces import HOLE, Text, inserted, of_file
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
 
 PLACEHOLDER = "a placeholder: its value is set when the program starts"
 UNKNOWN = "an expression: this file does not have its value"
-GLUED = "glued from values that only the running program has"
+GLUED = "concatenated with values that only the running program has"
 EXPRESSION = "an expression that is evaluated when the template is deployed"
 _SILENCE = r"mqsel:\s*ignore\b(?:\s*\[([^\]\n]*)\])?"
 _COMMENT = 500  # characters beside a selector that are searched: a file may be one line
@@ -118,7 +118,7 @@ class Source:
         In these a text is what it is, too: nothing in it is a placeholder.
 
         Args:
-            reason: why it cannot be known; otherwise holes and placeholders in it are.
+            reason: why it is incomplete; otherwise holes and placeholders in it are.
         """
         is_own = KINDS[kind].reader == "own"
         place = text.span[0]
@@ -180,7 +180,7 @@ def keys_of(entries: Sequence[Entry]) -> list[str]:
     for entry in entries:
         key = entry.key
         if not key or times[key] > 1:
-            place = f"{key}@{entry.file}:{entry.line}:{entry.column}"
+            place = f"{key}@{nameable(entry.file)}:{entry.line}:{entry.column}"
             key = place if place not in taken else next(one for n in count(2) if (one := f"{place}#{n}") not in taken)
             taken.add(key)
         keys.append(key)

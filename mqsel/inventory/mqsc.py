@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mqsel.inventory.entries import Entry, Source
-from mqsel.inventory.pieces import Text, joined
+from mqsel.inventory.entries import PLACEHOLDER, Entry, Source
+from mqsel.inventory.pieces import HOLE, Text, joined
 
 _QUOTED = r"'[^']*(?:''[^']*)*'|\"[^\"]*(?:\"\"[^\"]*)*\""
 _WORDS = re.compile(rf"([A-Za-z][A-Za-z0-9_]*)[ \t]*\([ \t]*({_QUOTED}|[^()'\"]*)[ \t]*(\)?)|{_QUOTED}|[^\s()]+|[()]")
@@ -35,7 +35,15 @@ def read(source: Source, kind: str, _: object) -> Iterator[Entry]:
         yield from _of_output(source)
 
 
-_NO_END = "its value has no end: expected an apostrophe, doubled within the value, and a parenthesis"
+_HERE = re.compile(r"<<-?[ \t]*([A-Za-z_]\w*)")  # with a word in quotes, a shell replaces nothing
+_VARIABLE = re.compile(r"(?<!\\)\$[A-Za-z_]\w*")
+
+
+def _hole(match: re.Match[str]) -> str:
+    return HOLE * len(match[0])
+
+
+_NO_END = "its value has no end: expected a single quote, doubled within the value, and a parenthesis"
 
 
 def _commands(source: Source) -> Iterator[Text]:
@@ -43,17 +51,22 @@ def _commands(source: Source) -> Iterator[Text]:
     content = source.content
     pieces: list[Text] = []
     at = 0
-    goes_on = ""
+    goes_on = word = ""  # a continued line; the word that ends a here-document of a shell
     for line in content.splitlines(keepends=True):
         words = line.rstrip()
         start, at = at, at + len(line)
+        if word:
+            word = word * (words.lstrip("\t") != word)
+        elif here := _HERE.search(line):
+            word = here[1]
         indent = len(words) - len(words.lstrip())
         if words[indent : indent + 1] == "*":
             continue
         if words or not goes_on:
             skipped = 0 if goes_on == "-" else indent
             goes_on = words[-1:] if words[-1:] in ("+", "-") else ""
-            pieces.append(source.text(start + skipped, start + max(skipped, len(words) - len(goes_on))))
+            text = source.text(start + skipped, start + max(skipped, len(words) - len(goes_on)))
+            pieces.append(Text(_VARIABLE.sub(_hole, text.value), text.pieces) if word else text)
         if not goes_on and pieces:
             yield joined(pieces)
             pieces = []
@@ -97,7 +110,9 @@ def _unquoted(value: Text) -> Text:
 def _entry(source: Source, kind: str, values: dict[str, Text]) -> Iterator[Entry]:
     named = {name: value.value.strip() for name, value in values.items()}
     destination = next((named[one] for one in _DESTINATIONS if named.get(one)), "")
-    yield from source.entry(kind, named.get("SUB") or named.get("SUBID", ""), destination, values["SELECTOR"])
+    selector = values["SELECTOR"]
+    reason = PLACEHOLDER if HOLE in selector.value else ""
+    yield from source.entry(kind, named.get("SUB") or named.get("SUBID", ""), destination, selector, reason)
 
 
 # ---- the output of runmqsc ---------------------------------------------------------------------------------------

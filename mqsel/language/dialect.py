@@ -13,8 +13,8 @@ from mqsel.arguments import check_word
 from mqsel.carets import shortened
 from mqsel.errors import ArgumentError
 from mqsel.language import dialects
-from mqsel.language.product import RULES, Rules
-from mqsel.language.products import rules_of, varied
+from mqsel.language.product import Rules
+from mqsel.language.products import RULES, rules_of, varied
 from mqsel.values import Truth
 
 # Allowed values of each field, in the order in which a program numbers them.

@@ -34,6 +34,8 @@ from mqsel.language.operators import (
     RESERVED_OF,
     SYMBOLS,
 )
+from mqsel.language.product import NEVER, Numbers
+from mqsel.language.products import PRODUCTS
 from mqsel.language.wordings import (
     bad_double_quotes,
     bad_number,
@@ -99,67 +101,7 @@ _JAVA_APPROXIMATE = (
 )
 
 
-_EXPONENT = "[eE][+-]?[0-9]+"
-# Where it does not begin at the first digit it does not begin at a later one: each of many zeros may be a number.
-_DECIMAL = rf"(?:(?<![0-9])[0-9]+\.[0-9]*|\.[0-9]+)(?:{_EXPONENT})?|(?<![0-9])[0-9]+{_EXPONENT}"
-_NEVER = "(?!)"
-
-
-class _Numbers(
-    NamedTuple(
-        "_Numbers",
-        [
-            ("approximate", str),
-            ("hex", str),
-            ("exact", str),
-            ("size", str),
-            ("zero", str),
-            ("has_infinity", bool),
-            ("has_octal", bool),
-        ],
-    )
-):
-    """The numbers of a choice of the field ``numbers``: three patterns, of which the first that fits counts.
-
-    Attributes:
-        size: which whole numbers there are: "any"; "long", those of INT64 without a sign; "signed", with it;
-            "unsigned", where those that are not decimal have 64 bits; "wrapped".
-        zero: which approximate numbers may be zero or next to it, "any"; "least normal",
-            those that are no subnormals, and what is written as zero; "zero", none.
-        has_infinity: an approximate number beyond all is infinite.
-        has_octal: a leading zero makes a number octal.
-    """
-
-    __slots__ = ()
-
-
-_WHOLE = "[1-9][0-9]*[lL]?"
-_GROUPED = "[1-9][0-9_]*"
-_NUMBERS = {
-    "wrapped": _Numbers(_DECIMAL, "0[xX][0-9A-Fa-f]+", f"0[0-7]*|{_WHOLE}", "wrapped", "any", True, True),
-    "decimal": _Numbers(_DECIMAL, _NEVER, f"0|{_WHOLE}", "long", "zero", False, False),
-    "grouped": _Numbers(
-        rf"0[xX][0-9A-Fa-f][0-9A-Fa-f_]*[pP][+-]?[0-9]+[fFdD]?|"
-        rf"(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:{_EXPONENT})?[fFdD]?|{_GROUPED}(?:{_EXPONENT}[fFdD]?|[fFdD])",
-        "(?:0[xX][0-9A-Fa-f][0-9A-Fa-f_]*|0[bB][01][01_]*)[lL]?",
-        f"(?:0[0-7_]*|{_GROUPED})[lL]?",
-        "unsigned",
-        "least normal",
-        False,
-        True,
-    ),
-    "unbounded": _Numbers(r"[0-9]+\.[0-9]+(?:E[+-]?[0-9]+)?", _NEVER, "[0-9]+", "any", "any", False, False),
-    "suffixed": _Numbers(
-        rf"[0-9]+(?:\.[0-9]*)?(?:{_EXPONENT}|[fFdD])|[0-9]+\.[0-9]*",
-        _NEVER,
-        "[0-9]+",
-        "long",
-        "any",
-        False,
-        False,
-    ),
-    "sql": _Numbers(_DECIMAL, _NEVER, "[0-9]+", "signed", "any", False, False),
-}
+_NUMBERS = {product.rules.numbers: product.numbers for product in PRODUCTS.values() if product.numbers is not None}
 _NEXT_TO_ZERO = {"any": 0.0, "least normal": sys.float_info.min, "zero": math.ulp(0.0)}
 # int() of more digits takes quadratic time, or refuses.
 _MAX_DIGITS = 4_000
@@ -251,13 +193,13 @@ def _lexicon(has_hyphens: bool, *choices: str) -> _Lexicon:
         "operator": "|".join(map(re.escape, sorted((*opening, *symbols), key=len, reverse=True))),
         # The look-ahead keeps an unterminated string from ending at one half of a doubled apostrophe.
         "string": f"{strings}|{_DOUBLE}" if chosen["strings"] == "either" else strings,
-        "bytes": "0x(?:[0-9A-F]{2})+" if chosen["byte_strings"] == "unquoted" else _NEVER,
+        "bytes": "0x(?:[0-9A-F]{2})+" if chosen["byte_strings"] == "unquoted" else NEVER,
         **dict(zip(("approximate", "hex", "exact"), found, strict=True)),
-        "quoted": _NEVER if has_hyphens else _QUOTED[chosen["quoted_names"]],
+        "quoted": NEVER if has_hyphens else _QUOTED[chosen["quoted_names"]],
         "bad": r".",
     }
     # A pattern that never fits would be tried all the same.
-    kinds = {kind: pattern for kind, pattern in kinds.items() if pattern != _NEVER}
+    kinds = {kind: pattern for kind, pattern in kinds.items() if pattern != NEVER}
     words = re.compile("|".join([f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()]), re.DOTALL)
     reserved = RESERVED_OF[chosen["words"]]
     known = {**{word: word for word in reserved}, **symbols}
@@ -525,7 +467,7 @@ def _token(
     return "approximate" if type(value) is float else "exact", value
 
 
-def _number_of(text: str, span: Span, word: str, group: str, numbers: _Numbers) -> tuple[str, int | float]:
+def _number_of(text: str, span: Span, word: str, group: str, numbers: Numbers) -> tuple[str, int | float]:
     """Return the kind and value of a number of a choice of the field ``numbers``."""
     plain = word.replace("_", "")
     if group == "approximate":

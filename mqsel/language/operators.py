@@ -4,8 +4,10 @@ A row does not say what an operator does: `mqsel.values` does it for constants, 
 Follows language §3 and §4.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from mqsel.language.products import PRODUCTS
 from mqsel.names import RESERVED
 
 _ARITHMETIC = "arithmetic is for numbers only"
@@ -86,37 +88,17 @@ KEYWORDS = frozenset((*RESERVED, *WORDS))
 
 # Tests of texts, which are written as LIKE is: RocketMQ has them.
 TEXT_TESTS = ("CONTAINS", "STARTSWITH", "ENDSWITH")
-# The reserved keywords of Transact-SQL, which Service Bus reserves.
-_TRANSACT_SQL = (
-    "ADD ALL ALTER AND ANY AS ASC AUTHORIZATION BACKUP BEGIN BETWEEN BREAK BROWSE BULK BY CASCADE CASE CHECK "
-    "CHECKPOINT CLOSE CLUSTERED COALESCE COLLATE COLUMN COMMIT COMPUTE CONSTRAINT CONTAINS CONTAINSTABLE CONTINUE "
-    "CONVERT CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER CURSOR DATABASE DBCC "
-    "DEALLOCATE DECLARE DEFAULT DELETE DENY DESC DISK DISTINCT DISTRIBUTED DOUBLE DROP DUMP ELSE END ERRLVL ESCAPE "
-    "EXCEPT EXEC EXECUTE EXISTS EXIT EXTERNAL FETCH FILE FILLFACTOR FOR FOREIGN FREETEXT FREETEXTTABLE FROM FULL "
-    "FUNCTION GOTO GRANT GROUP HAVING HOLDLOCK IDENTITY IDENTITYCOL IDENTITY_INSERT IF IN INDEX INNER INSERT "
-    "INTERSECT INTO IS JOIN KEY KILL LEFT LIKE LINENO LOAD MERGE NATIONAL NOCHECK NONCLUSTERED NOT NULL NULLIF OF OFF "
-    "OFFSETS ON OPEN OPENDATASOURCE OPENQUERY OPENROWSET OPENXML OPTION OR ORDER OUTER OVER PERCENT PIVOT PLAN "
-    "PRECISION PRIMARY PRINT PROC PROCEDURE PUBLIC RAISERROR READ READTEXT RECONFIGURE REFERENCES REPLICATION RESTORE "
-    "RESTRICT RETURN REVERT REVOKE RIGHT ROLLBACK ROWCOUNT ROWGUIDCOL RULE SAVE SCHEMA SECURITYAUDIT SELECT "
-    "SEMANTICKEYPHRASETABLE SEMANTICSIMILARITYDETAILSTABLE SEMANTICSIMILARITYTABLE SESSION_USER SET SETUSER SHUTDOWN "
-    "SOME STATISTICS SYSTEM_USER TABLE TABLESAMPLE TEXTSIZE THEN TO TOP TRAN TRANSACTION TRIGGER TRUNCATE TRY_CONVERT "
-    "TSEQUAL UNION UNIQUE UNPIVOT UPDATE UPDATETEXT USE USER VALUES VARYING VIEW WAITFOR WHEN WHERE WHILE WITH WITHIN "
-    "WRITETEXT"
-).split()
-# The words of each choice of the field `words` that stand for something.
-READ_OF: dict[str, frozenset[str]] = {
-    "jms": KEYWORDS,
-    "xpath": KEYWORDS | {"XPATH", "XQUERY"},
-    "contains": KEYWORDS - {"LIKE", "ESCAPE"} | {*TEXT_TESTS},
-    "functions": KEYWORDS - {"BETWEEN"} | {"UTC"},
-    "not_null": KEYWORDS - {"IS", "NULL"},
-    "exists": KEYWORDS - {"BETWEEN"} | {"EXISTS"},
-}
-# Those that are reserved, and stand for nothing.
-_UNREAD = {"functions": "EXISTS NAN INF LOWER UPPER LEFT RIGHT SUBSTRING DATE".split(), "exists": _TRANSACT_SQL}
-RESERVED_OF = {choice: words | {*_UNREAD.get(choice, ())} for choice, words in READ_OF.items()}
+# The words of each choice of the rule `words` that stand for something.
+READ_OF: dict[str, frozenset[str]] = {"jms": KEYWORDS}
+# Those that are reserved.
+RESERVED_OF: dict[str, frozenset[str]] = {"jms": KEYWORDS}
+for _product in PRODUCTS.values():
+    _words, _name = _product.words.split(), _product.rules.words
+    if _words:
+        READ_OF[_name] = KEYWORDS - {word[1:] for word in _words} | {word for word in _words if word[0] != "-"}
+        RESERVED_OF[_name] = READ_OF[_name] | {*_product.reserved.split()}
 # The functions among them: UTC() and EXISTS(name).
-FUNCTIONS_OF = {"functions": ("UTC",), "exists": ("EXISTS",)}
+FUNCTIONS_OF = {row.rules.words: row.functions for row in PRODUCTS.values() if row.functions}
 FUNCTIONS = frozenset(name for names in FUNCTIONS_OF.values() for name in names)
 # What names begin with, and what they go on with.
 # Those of Java are not written so: the lexer looks at each character's category.
@@ -125,21 +107,11 @@ NAMES = {
     "plain": ("[A-Za-z]", "[A-Za-z0-9_]"),
     "unicode": (r"[^\W\d_]", r"\w"),
 }
-# What a product has and mqsel refuses, by the choice of the field `not_modelled`: words and signs, each with the kind
-# of token that follows it there; and what a text begins with, which nothing needs to follow.
-_CONVERSIONS = dict.fromkeys(("convert_string_expressions:", "no_convert_string_expressions:"), "")
-_OF_BODIES = dict.fromkeys(("XPATH", "XQUERY"), "string")
-NOT_MODELLED: dict[str, dict[str, str]] = {
+# What a product has and mqsel refuses, by the choice of the rule `not_modelled`.
+NOT_MODELLED: dict[str, Mapping[str, str]] = {
     "none": {},
-    "activemq": {
-        **_OF_BODIES,
-        **_CONVERSIONS,
-        **dict.fromkeys(("REGEX", "INLIST", "MAKELIST", "SPLIT", "REPLACE"), "("),
-    },
-    "artemis": {**_OF_BODIES, **_CONVERSIONS},
-    "azure": {**dict.fromkeys(("NEWID", "PROPERTY", "P"), "("), "@": "identifier"},
+    **{row.rules.not_modelled: row.unmodelled for row in PRODUCTS.values() if row.unmodelled},
 }
-
 # What only some dialects have: the field and its choice.
 HAVING = {
     **{symbol: choice for choice, symbols in ADDED.items() for symbol in symbols},

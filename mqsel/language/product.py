@@ -4,6 +4,8 @@
 in JMS. Follows language §2.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -19,8 +21,8 @@ class Choice(NamedTuple):
     source: str
 
 
-# The choices of each rule. The first one is that of JMS.
-RULES: dict[str, dict[str, Choice]] = {
+# The choices of each rule that JMS has, which is the first, or several products; a product has its own beside it.
+SHARED: dict[str, dict[str, Choice]] = {
     "unequal_sign": {
         "standard": Choice("not equal is written `<>`", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "exclamation": Choice("not equal may be written `!=`, too", "RabbitMQ filter; Service Bus"),
@@ -32,14 +34,10 @@ RULES: dict[str, dict[str, Choice]] = {
     "not_operand": {
         "predicate": Choice("NOT negates all of a predicate", "Jakarta §3.8.1.1"),
         "primary": Choice("NOT negates what stands next: `NOT a = b` is `(NOT a) = b`", "ActiveMQ; Artemis; RocketMQ"),
-        "anywhere": Choice("NOT negates all of a predicate, and stands also where a value does", "Broker-J"),
-        "once": Choice("NOT negates all of a predicate, and no other NOT", "RabbitMQ client"),
     },
     "quoted_names": {
         "no": Choice("a name is an identifier", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "double": Choice('`"any text"` is a name, with `""` for `"`', "Artemis; Broker-J; qpid-cpp"),
-        "brackets": Choice("`[any text]` is a name, with `[[` for `[` and `]]` for `]`", "RabbitMQ filter"),
-        "both": Choice('`"any text"` and `[any text]` are names', "Service Bus"),
     },
     "comments": {
         "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -49,9 +47,6 @@ RULES: dict[str, dict[str, Choice]] = {
     },
     "text_numbers": {
         "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "read": Choice(
-            "each property is a text, read as the type of what stands beside it; ERR if that fails", "RocketMQ"
-        ),
     },
     "null_equality": {
         "unknown": Choice("`=` and `<>` with a NULL are UNKNOWN", "Syntax; TIBCO; Jakarta §3.8.1.2"),
@@ -60,15 +55,9 @@ RULES: dict[str, dict[str, Choice]] = {
             "left of `<` and its like nothing is computed",
             "ActiveMQ; Artemis; RocketMQ",
         ),
-        "value": Choice(
-            "NULL is equal to NULL alone; behind one on the left of `<` and its like nothing is computed", "Broker-J"
-        ),
-        "skipped": Choice("a test with a NULL is UNKNOWN; behind one on the left nothing is computed", "qpid-cpp"),
     },
     "connectives": {
         "kleene": Choice("AND and OR are those of Kleene, and end where they are decided", "SQL-92"),
-        "eager": Choice("both sides are evaluated, and ERR of either is ERR", "sjx_evaluator.erl"),
-        "first": Choice("AND is its first operand that is not TRUE, OR its first that is; else the last", "Broker-J"),
         "matched": Choice(
             "those of Kleene; but an AND under no NOT ends at UNKNOWN, too, if something behind its first operand can "
             "be ERR",
@@ -77,7 +66,6 @@ RULES: dict[str, dict[str, Choice]] = {
     },
     "ordering": {
         "numbers": Choice("`<` and its like compare numbers; of anything else they are a mismatch", "Syntax; Jakarta"),
-        "texts": Choice("`<` and its like compare strings and byte strings by their bytes, too", "RabbitMQ filter"),
         "all": Choice(
             "`<` and its like compare strings by UTF-16 code units, and booleans, too",
             "ActiveMQ; Artemis; Broker-J; RocketMQ",
@@ -86,7 +74,6 @@ RULES: dict[str, dict[str, Choice]] = {
     "arithmetic_mismatch": {
         "comparison": Choice("arithmetic on anything but numbers compares with nothing", "Jakarta §3.8.1.3"),
         "unknown": Choice("arithmetic on anything but numbers is NULL", "qpid-cpp; RabbitMQ filter; RocketMQ"),
-        "error": Choice("arithmetic on anything but numbers is ERR", "sjx_evaluator.erl"),
         "joined": Choice(
             "arithmetic on anything but numbers is ERR, but a string + anything is both texts, joined",
             "ActiveMQ; Artemis; Broker-J",
@@ -97,7 +84,6 @@ RULES: dict[str, dict[str, Choice]] = {
         "unknown": Choice(
             "IN and NOT IN of anything but a string are UNKNOWN", "ActiveMQ; Artemis; Broker-J; RocketMQ"
         ),
-        "listed": Choice("NOT IN that is TRUE is FALSE if any value of the list is of another type", "qpid-cpp"),
     },
     "like_mismatch": {
         "comparison": Choice("LIKE and NOT LIKE of anything but a string are mismatches", "Jakarta §3.8.1.1"),
@@ -105,11 +91,9 @@ RULES: dict[str, dict[str, Choice]] = {
             "LIKE of anything but a string is FALSE, NOT LIKE is TRUE", "ActiveMQ; Artemis; Broker-J; RocketMQ"
         ),
         "unknown": Choice("LIKE and NOT LIKE of anything but a string are UNKNOWN", "qpid-cpp; RabbitMQ filter"),
-        "error": Choice("LIKE and NOT LIKE of anything but a string are ERR", "sjx_evaluator.erl"),
     },
     "condition_mismatch": {
         "comparison": Choice("a condition that is no boolean is a mismatch", "Jakarta §3.8.1.1"),
-        "false": Choice("a condition that is no boolean is FALSE", "RocketMQ"),
         "unknown": Choice("a condition that is no boolean is UNKNOWN", "qpid-cpp; RabbitMQ filter; sjx_evaluator.erl"),
     },
     "integers": {
@@ -128,8 +112,6 @@ RULES: dict[str, dict[str, Choice]] = {
         "ieee": Choice(
             "`/` and `%` are of doubles: by zero an infinity or NaN", "ActiveMQ; Artemis; Broker-J; RocketMQ"
         ),
-        "unknown": Choice("`/` is of doubles, `%` of integers; by zero both are NULL", "RabbitMQ filter"),
-        "word": Choice("`/` is of doubles; by zero the result is a word, which is no number", "sjx_evaluator.erl"),
     },
     "floats": {
         "ieee": Choice("NaN equals nothing, 0.0 and -0.0 are equal", "Java §15.20"),
@@ -151,11 +133,6 @@ RULES: dict[str, dict[str, Choice]] = {
             "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR",
             "Artemis; Broker-J",
         ),
-        "casts": Choice(
-            "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR, and so is a "
-            "FLOAT32 on the right of a double",
-            "ActiveMQ",
-        ),
     },
     "like_escapes": {
         "wildcards": Choice("the escape stands for itself before anything but `%`, `_` and itself", "Syntax; TIBCO"),
@@ -168,13 +145,6 @@ RULES: dict[str, dict[str, Choice]] = {
             "what follows the escape stands for itself; an escape at the end is no escape",
             "RabbitMQ filter; sjx_evaluator.erl",
         ),
-        "dropped": Choice(
-            "escapes are dropped, those behind an escape too; what follows them stands for itself", "qpid-cpp"
-        ),
-        "dropped_runs": Choice(
-            "several `%` become one; what follows the escape stands for itself; an escape at the end is dropped",
-            "Broker-J",
-        ),
     },
     "like_units": {
         "characters": Choice("`_` is one code point", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -182,39 +152,22 @@ RULES: dict[str, dict[str, Choice]] = {
     },
     "like_lines": {
         "all": Choice("`%` and `_` match line ends, too", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "none": Choice("neither matches a line feed", "sjx_evaluator.erl"),
-        "simple": Choice(
-            "`_` matches no line feed; `%` does in a pattern that has no `_` and no other `%`; any other pattern also "
-            "matches with a line feed behind it",
-            "RabbitMQ filter",
-        ),
     },
     "letters": {
         "java": Choice("a name is of the letters of Java", "Names; Jakarta §3.8.1.1"),
         "ascii": Choice(
             "a name is of ASCII letters, digits, `_` and `$`", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ client"
         ),
-        "plain": Choice("a name is of ASCII letters, digits and `_`, and begins with a letter", "RabbitMQ filter"),
-        "unicode": Choice("a name is of letters, digits and `_`, and begins with a letter", "Service Bus"),
     },
     "strings": {
         "apostrophes": Choice("a string stands between apostrophes", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "either": Choice("a string stands between apostrophes or double quotes", "RabbitMQ filter"),
     },
     "words": {
         "jms": Choice("the eleven reserved words of JMS", "Syntax; TIBCO; Jakarta §3.8.1.1; Broker-J; qpid-cpp"),
         "xpath": Choice("those of JMS, XPATH and XQUERY", "ActiveMQ; Artemis"),
-        "contains": Choice("those of JMS without LIKE and ESCAPE; CONTAINS, STARTSWITH, ENDSWITH", "RocketMQ"),
-        "functions": Choice("those of JMS without BETWEEN; EXISTS, NAN, UTC and names of functions", "RabbitMQ filter"),
-        "not_null": Choice("those of JMS without NULL and IS, which are words together only", "RabbitMQ client"),
-        "exists": Choice(
-            "those of JMS without BETWEEN; EXISTS; those that Transact-SQL reserves are no names without quotes",
-            'Service Bus: "can\'t be a reserved keyword"',
-        ),
     },
     "keyword_case": {
         "any": Choice("a keyword is written in any case", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "capitals": Choice("a keyword is written in capitals; in another case it is no name either", "RabbitMQ filter"),
     },
     "numbers": {
         "java": Choice("numbers are those of Java, by the fields above", "Jakarta §3.8.1.1"),
@@ -223,16 +176,6 @@ RULES: dict[str, dict[str, Choice]] = {
             "and compares with nothing else; too great a double is infinite",
             "ActiveMQ; Artemis; Broker-J",
         ),
-        "decimal": Choice("decimal ones, suffix L; `05` is `0` and a rest; a double is not zero", "RocketMQ"),
-        "grouped": Choice(
-            "hexadecimal, octal and binary of 64 bits, `0x1p3`, underscores, suffixes L, F and D; no subnormals",
-            "qpid-cpp",
-        ),
-        "unbounded": Choice(
-            "decimal ones of any size, digits on both sides of a point, `E` in capitals", "RabbitMQ filter"
-        ),
-        "suffixed": Choice("decimal ones, an exponent or a suffix F or D; `5.` but not `.5`", "RabbitMQ client"),
-        "sql": Choice("decimal ones without suffixes", "Service Bus"),
     },
     "comparisons": {
         "single": Choice("a comparison is no operand of another without parentheses", "Jakarta §3.8.1.1"),
@@ -240,24 +183,16 @@ RULES: dict[str, dict[str, Choice]] = {
             "comparisons chain from the left; `=`, `<>` and IS bind less than the others",
             "ActiveMQ; Broker-J; RocketMQ",
         ),
-        "values": Choice(
-            "a comparison is no operand of another without parentheses, but IN, LIKE and IS are, with their name",
-            "RabbitMQ client",
-        ),
     },
     "arithmetic": {
         "left": Choice("`a - b - c` is `(a - b) - c`", "Jakarta §3.8.1.1"),
-        "right": Choice("`a - b - c` is `a - (b - c)`", "RabbitMQ client"),
-        "none": Choice("there is no arithmetic but for signs", "RocketMQ"),
     },
     "signs": {
         "repeated": Choice("a sign may stand before a sign", "Jakarta §3.8.1.1"),
-        "one": Choice("one sign stands before a value", "RabbitMQ filter"),
     },
     "plus_sign": {
         "number": Choice("a plus sign stands before a number", "Jakarta §3.8.1.1"),
         "none": Choice("a plus sign before any value is no operator", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
-        "primary": Choice("a plus sign before a name or a literal is no operator, and stands nowhere else", "qpid-cpp"),
     },
     "in_operands": {
         "name": Choice("IN reads a name and lists strings", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -269,7 +204,6 @@ RULES: dict[str, dict[str, Choice]] = {
     "like_operands": {
         "name": Choice("LIKE reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "any": Choice("LIKE takes any value on its left", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ filter"),
-        "pattern": Choice("LIKE takes any value, also for a pattern and behind ESCAPE", "Service Bus"),
     },
     "null_operand": {
         "name": Choice("IS NULL reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
@@ -278,12 +212,6 @@ RULES: dict[str, dict[str, Choice]] = {
     "escape": {
         "character": Choice("an escape is one character", "Jakarta §3.8.1.1"),
         "utf16": Choice("an escape is one unit of UTF-16", "ActiveMQ; Artemis; Broker-J"),
-        "byte": Choice("an escape is one byte of UTF-8 at most, and neither `%` nor `_`", "qpid-cpp"),
-        "paired": Choice(
-            "an escape is one character, and never the last of a pattern, which has no other control characters",
-            "RabbitMQ filter",
-        ),
-        "any": Choice("an escape is any text", "RabbitMQ client"),
     },
     "null_value": {
         "no": Choice("NULL stands behind IS alone", "Jakarta §3.8.1.1"),
@@ -294,21 +222,10 @@ RULES: dict[str, dict[str, Choice]] = {
         "ordered": Choice(
             "order takes no strings and conditions, AND, OR and NOT take conditions", "ActiveMQ; Broker-J"
         ),
-        "ranged": Choice(
-            "order takes no strings and conditions, AND, OR and NOT take conditions; of two constants the lower bound "
-            "is no greater than the upper",
-            "RocketMQ",
-        ),
-        "numeric": Choice(
-            "order and arithmetic take numbers, IN and LIKE strings, AND, OR and NOT conditions; headers of JMS have "
-            "their types",
-            "RabbitMQ client",
-        ),
         "none": Choice("types are not checked", "RabbitMQ filter; qpid-cpp"),
     },
     "rest": {
         "error": Choice("nothing follows a complete selector", "Jakarta §3.8.1.1"),
-        "ignored": Choice("what follows a complete selector is not read", "RocketMQ"),
     },
     "empty_text": {
         "true": Choice("an empty text selects everything", "Jakarta §3.8.1; qpid-cpp"),
@@ -316,27 +233,48 @@ RULES: dict[str, dict[str, Choice]] = {
     },
     "prefix": {
         "none": Choice("a text has no prefix", "Jakarta §3.8.1.1"),
-        "hyphens": Choice("a text that begins with `hyphenated_props:` has names with hyphens", "Artemis"),
     },
     "max_depth": {
         "any": Choice("a condition is as deep as it is", "Jakarta §3.8.1: no limit"),
-        "16": Choice("a condition is 16 deep at most, where `a AND b AND c` is `a AND (b AND c)`", "sjx_parser.erl"),
     },
     "max_tokens": {
         "any": Choice("a text has any number of words", "Jakarta §3.8.1: no limit"),
-        "200": Choice("a text has 200 words and symbols at most", "RabbitMQ filter"),
     },
     "not_modelled": {
         "none": Choice("the product has nothing that is refused here", "this project's own choice"),
-        "activemq": Choice("XPATH, XQUERY, functions and conversions of ActiveMQ are refused", "ActiveMQ"),
-        "artemis": Choice("XPATH, XQUERY and conversions of Artemis are refused", "Artemis"),
-        "azure": Choice("newid(), parameters and names that are computed are refused", "Service Bus"),
     },
 }
 
 
+EXPONENT = "[eE][+-]?[0-9]+"
+# Where it does not begin at the first digit it does not begin at a later one: each of many zeros may be a number.
+DECIMAL = rf"(?:(?<![0-9])[0-9]+\.[0-9]*|\.[0-9]+)(?:{EXPONENT})?|(?<![0-9])[0-9]+{EXPONENT}"
+NEVER = "(?!)"
+
+
+class Numbers(NamedTuple):
+    """How a product writes numbers: three patterns, of which the first that fits counts.
+
+    Attributes:
+        size: which whole numbers there are: "any"; "long", those of INT64 without a sign; "signed", with it;
+            "unsigned", where those that are not decimal have 64 bits; "wrapped".
+        zero: which approximate numbers may be zero or next to it, "any"; "least normal",
+            those that are no subnormals, and what is written as zero; "zero", none.
+        has_infinity: an approximate number beyond all is infinite.
+        has_octal: a leading zero makes a number octal.
+    """
+
+    approximate: str
+    hex: str
+    exact: str
+    size: str
+    zero: str = "any"
+    has_infinity: bool = False
+    has_octal: bool = False
+
+
 class Rules(NamedTuple):
-    """The rules of a product, by the names of RULES."""
+    """The rules of a product, by their names."""
 
     unequal_sign: str = "standard"
     remainder: str = "no"
@@ -382,6 +320,9 @@ class Rules(NamedTuple):
     not_modelled: str = "none"
 
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
 class Product(NamedTuple):
     """A product: how it reads selectors, and what its preset was held against.
 
@@ -393,6 +334,13 @@ class Product(NamedTuple):
         rules: what it does beyond these.
         not_modelled: what the preset refuses although the product reads it.
         selectors: how many had the engine's answers, and answers that were recorded.
+        own: the choices that the product alone has: for each rule the meaning and the source of its choice.
+        numbers: how its numbers are written, where not as in JMS.
+        words: the words that it adds to those of JMS and reads, with a minus sign those that it does not have.
+        reserved: more words that are no names; they stand for nothing.
+        functions: those of its words that are functions.
+        unmodelled: words and signs that it has and mqsel refuses, each with the kind of the token that follows it
+            there; and what a text begins with, which nothing needs to follow.
     """
 
     product: str
@@ -402,3 +350,9 @@ class Product(NamedTuple):
     rules: Rules
     not_modelled: str = ""
     selectors: str = "376, and 5,000 random ones"
+    own: Mapping[str, Choice] = _NOTHING
+    numbers: Numbers | None = None
+    words: str = ""
+    reserved: str = ""
+    functions: tuple[str, ...] = ()
+    unmodelled: Mapping[str, str] = _NOTHING

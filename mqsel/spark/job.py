@@ -71,7 +71,9 @@ def sifted_on_spark(
     Raises: MqselError: Spark is not there, did not start, or gave up.
     """
     if "-" in files:
-        raise MqselError("--spark reads files, not stdin", hint="leave --spark away, or put the messages into a file")
+        raise MqselError(
+            "--spark can't read stdin: expected files", hint="leave out --spark, or put the messages into a file"
+        )
     from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415 (slow to import)
 
     _check_master(master)
@@ -163,7 +165,7 @@ def _records(
     """Sift every partition; yield what comes of them in their order."""
     from pyspark import StorageLevel  # noqa: PLC0415 (an extra)
 
-    if ask().limit is None:
+    if ask().limit is ask().reads is None:
         # All partitions at once; toLocalIterator alone would begin one when the one before has ended.
         sifted = units.mapPartitions(partial(_sifted, held, ask(), job)).persist(StorageLevel.MEMORY_AND_DISK)
         with _watched(context, advance):
@@ -231,6 +233,7 @@ def _context(master: str, application: str, log: IO[bytes]) -> SparkContext:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # a host that cannot resolve its own name will do
     conf = SparkConf().setMaster(master).setAppName(application)
     conf.set("spark.ui.enabled", "false").set("spark.ui.showConsoleProgress", "false")
+    conf.set("spark.executorEnv.PYTHONSAFEPATH", "1")  # or a zlib.py in the current folder is that of its workers
     # Hadoop's own lines end at a carriage return, too.
     conf.set("spark.hadoop.textinputformat.record.delimiter", "\n")
     try:

@@ -290,9 +290,9 @@ def test_hints() -> None:
 
     assert reason("Color = 'red'", CAR) == "Color is missing: the message has color"
     assert reason("key = 'A'", {"selector": "key = 'A'"}) == "key is missing: the message has selector"
-    assert reason("key = A", {"key": "A"}).endswith("A is the name of a property here: if a text is meant, write 'A'")
+    assert reason("key = A", {"key": "A"}).endswith("A is the name of a property here: if you mean a string, write 'A'")
     assert reason("key <> 'A'", {}).endswith(
-        "the test is not TRUE where key is missing: … OR key IS NULL selects these"
+        "the test isn't TRUE if key is missing: to also select these messages, write … OR key IS NULL"
     )
     assert reason("JMSTimestamp > 5", {"JMSTimestamp": 1590952999999}).endswith("(2020-05-31 19:23:19 UTC)")
     assert "13 digits" in reason("JMSTimestamp < 159095259330560000", {"JMSTimestamp": 5})

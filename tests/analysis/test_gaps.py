@@ -372,6 +372,6 @@ def test_lint_without_a_property_of_the_contract() -> None:
     given = Contract({"color": "string"}, others=False)
 
     assert [one.sentence for one in lint("colour = 'red' AND size > 5", given=given)] == [
-        "colour = 'red' is TRUE of no message of the contract: none has colour: did you mean color?",
-        "size > 5 is TRUE of no message of the contract: none has size",
+        "colour = 'red' is TRUE for no message of the contract: no message has colour: did you mean color?",
+        "size > 5 is TRUE for no message of the contract: no message has size",
     ]

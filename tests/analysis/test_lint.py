@@ -159,7 +159,7 @@ def test_edits_change_no_answer_of_vectors() -> None:
 
 _VALUES: list[Any] = [None, True, False, "", "a", "b", "ab", "abc", b"a", -1, 0, 1, 2, 3, 4, 0.5, 2.5, Float32(1.5)]
 _VALUES += [-1e300, 1e300, -(2**63), 2**63 - 1, float("nan"), 2**53, 2**53 + 1, 2.0**53]
-_KINDS = {"number": (int, float), "text": str, "boolean": bool}
+_KINDS = {"number": (int, float), "string": str, "boolean": bool}
 
 
 def _test(rng: random.Random) -> str:
@@ -200,7 +200,7 @@ def test_what_sets_say_is_so(name: str) -> None:
             seen[finding.code] = seen.get(finding.code, 0) + 1
             said = finding.sentence
             if finding.code == "never-true":
-                kinds = next((kind for word, kind in _KINDS.items() if f"of no {word}" in said), object)
+                kinds = next((kind for word, kind in _KINDS.items() if f"never TRUE for a {word}" in said), object)
                 assert not any(truths[id(value)] for value in _VALUES if _is_of(value, kinds)), (text, said)
             elif finding.code == "always-true":
                 kinds = next((kind for word, kind in _KINDS.items() if f"for every {word}" in said), object)

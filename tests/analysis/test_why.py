@@ -281,7 +281,7 @@ def test_other_sentences() -> None:
     assert why("region <> 'north'").sentences == (
         "region <> 'north' is FALSE wherever region is there: it is 'north' (1)",
         "region is missing from 3 of 4 messages",
-        "the test is not TRUE where region is missing: … OR region IS NULL selects these",
+        "the test isn't TRUE if region is missing: to also select these messages, write … OR region IS NULL",
         "0 of 4 messages are selected",
     )
     assert why("weight + region > 9999").sentences[:2] == (
@@ -295,9 +295,9 @@ def test_lint_stands_behind_the_first_sentence() -> None:
     found = why("color = blue AND weight > 5", [{"color": "blue"}])
     assert found.sentences[:2] == (
         "no message has blue; it has color",
-        "blue is the name of a property here: if a text is meant, write 'blue'",
+        "blue is the name of a property here: if you mean a string, write 'blue'",
     )
-    assert why("region <> 'x'", [{"a": 1}]).sentences[1].startswith("the test is not TRUE where region is missing")
+    assert why("region <> 'x'", [{"a": 1}]).sentences[1].startswith("the test isn't TRUE if region is missing")
 
 
 # ---- what it prints ------------------------------------------------------------------------------------------------
@@ -434,26 +434,29 @@ def test_long_selectors() -> None:
 LINTED = {
     "wildq-6": "AND binds before OR",
     "wildq-10": "JMSDeliveryMode is never 2: it is 'PERSISTENT' or 'NON_PERSISTENT'",
-    "wildq-33": "Type = 'PING' AND Type = 'ELECTION' is never TRUE: was OR meant?",
+    "wildq-33": "Type = 'PING' AND Type = 'ELECTION' is never TRUE: did you mean OR?",
 }
 # For each real question what names its cause; where the cause lies outside the selector, what shows that it does.
 DIAGNOSES = {
-    "wildq-1": "key is missing; the test is not TRUE where key is missing: … OR key IS NULL selects these",
-    "wildq-2": "key is missing; the test is not TRUE where key is missing: … OR key IS NULL selects these",
-    "wildq-3": "JMSType is missing; the test is not TRUE where JMSType is missing: … OR JMSType IS NULL selects these",
+    "wildq-1": "key is missing; the test isn't TRUE if key is missing: "
+    "to also select these messages, write … OR key IS NULL",
+    "wildq-2": "key is missing; the test isn't TRUE if key is missing: "
+    "to also select these messages, write … OR key IS NULL",
+    "wildq-3": "JMSType is missing; the test isn't TRUE if JMSType is missing: "
+    "to also select these messages, write … OR JMSType IS NULL",
     "wildq-4": "TRUE: selected",
-    "wildq-5": "__AMQ_CID is missing; the test is not TRUE where __AMQ_CID is missing: "
-    "… OR __AMQ_CID IS NULL selects these",
+    "wildq-5": "__AMQ_CID is missing; the test isn't TRUE if __AMQ_CID is missing: "
+    "to also select these messages, write … OR __AMQ_CID IS NULL",
     "wildq-6": "    color = 'red'                                                           TRUE ",
     "wildq-7": "TRUE: selected",
-    "wildq-8": "bar is the name of a property here: if a text is meant, write 'bar'",
+    "wildq-8": "bar is the name of a property here: if you mean a string, write 'bar'",
     "wildq-9": "'PERSISTENT' alone would be equal",
     "wildq-10": "JMSDeliveryMode is the string 'PERSISTENT'; types differ",
     "wildq-11": "it would be selected if amount were a number > 10.5 (is the string '12.34')",
     "wildq-12": "is written twice: O''Brien",
     "wildq-13": "key is missing: the message has selector and content-type",
     "wildq-14": "TRUE: selected",
-    "wildq-15": "A is the name of a property here: if a text is meant, write 'A'",
+    "wildq-15": "A is the name of a property here: if you mean a string, write 'A'",
     "wildq-16": "it would be selected if tag were 'aaa' (is 'bbb')",
     "wildq-17": "no message can be selected: no values make this selector TRUE",
     "wildq-18": "TRUE: selected",

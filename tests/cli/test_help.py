@@ -17,7 +17,7 @@ from mqsel.files.framings import FORMATS
 from mqsel.inventory import KINDS
 from mqsel.language.dialect import PRESETS
 
-LONGEST = 60  # lines of help, at 100 columns
+LONGEST = 60  # lines of help, at 80 columns
 TOPICS = ("formats", "dialects", "paths", "exit-codes")
 # Wordings that a reader has to read twice, and wordings that address nobody.
 BANNED = re.compile(
@@ -30,8 +30,8 @@ MANUAL = (Path(mqsel.__file__).parent / "cli" / "README.md").read_text(encoding=
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal of 100 columns."""
-    monkeypatch.setenv("COLUMNS", "100")
+    """A terminal of 80 columns, the width of help that is piped."""
+    monkeypatch.setenv("COLUMNS", "80")
 
 
 def _parsers() -> dict[str, ArgumentParser]:
@@ -92,7 +92,7 @@ def test_an_option_means_the_same_everywhere() -> None:
             texts.setdefault(word, set()).add(action.help or "")
 
     shared = {"--as", "--columns", "--format", "--type", "--max-size", "--jobs", "--spark", "--master", "--color", "-e"}
-    shared |= {"--file", "--ca", "--cert", "--password-file", "--follow", "--ask-broker", "--max-matches"}
+    shared |= {"--file", "--ca", "--cert", "--password-file", "--follow", "--ask-broker", "--max-matches", "--limit"}
     assert {word: texts[word] for word in shared if len(texts[word]) != 1} == {}
 
 
@@ -137,21 +137,3 @@ def test_exit_codes_are_those_of_the_manual() -> None:
         if name not in ("", "completion", "help"):
             expected = [meaning for meaning in parser.exits if meaning]  # type: ignore[attr-defined]
             assert [cell for cell in rows[name] if not cell.startswith("Not used")] == expected, name
-
-
-def test_the_former_limit_stops_after_matches_with_a_notice(run: Run, tmp_path: Path) -> None:
-    """In match and route --limit has its former meaning for one release, and says on stderr what to write instead."""
-    file = tmp_path / "a.jsonl"
-    file.write_text('{"a": 1}\n{"a": 2}\n{"a": 2}\n', encoding="utf-8")
-    keys = tmp_path / "keys"
-    keys.write_text("two\ta = 2\n", encoding="utf-8")
-    notice = "mqsel: --limit stops after N matches, as before; the next release will stop after N messages read\n"
-    for command in (["match", "a = 2"], ["route", str(keys)]):
-        status, out, err = run(*command, "--limit", "1", file)
-        expected = run(*command, "--max-matches", "1", file)
-
-        assert (status, out) == expected[:2] == (0, expected[1])
-        assert out.count("\n") == 1
-        assert err.startswith(f"{notice}  hint: write --max-matches 1\n")
-        assert "--limit stops" not in expected[2]
-    assert "--limit stops" not in run("inspect", "--limit", "1", file)[2]

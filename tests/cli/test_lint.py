@@ -41,7 +41,7 @@ def test_findings_of_arguments(run: Run) -> None:
     status, out, err = run("lint", "color = blue", "a = 1")
     assert (status, err) == (1, "mqsel: 2 selectors, 1 finding\n")
     assert out == (
-        "selector 1, column 9: warning: blue is the name of a property here: if a text is meant, write 'blue'"
+        "selector 1, column 9: warning: blue is the name of a property here: if you mean a string, write 'blue'"
         " [unquoted-text]\n  | color = blue\n  |         ^^^^\n"
     )
 
@@ -83,7 +83,7 @@ def test_findings_in_json(run: Run, file: Path) -> None:
         "code": "repeated",
         "severity": "warning",
         "span": [10, 15],
-        "sentence": "a = 1 stands here twice",
+        "sentence": "a = 1 is repeated, and the repetition has no effect",
         "edits": [{"span": [5, 15], "text": ""}],
     }
 
@@ -160,8 +160,10 @@ def test_check_prints_findings(run: Run) -> None:
     status, out, _ = run("check", "color = blue AND size <> 3")
 
     assert status == 0
-    assert "\nwarning   blue is the name of a property here: if a text is meant, write 'blue' [unquoted-text]\n" in out
-    assert "\nnote      the test is not TRUE where size is missing: size <> 3" in out
+    assert (
+        "\nwarning   blue is the name of a property here: if you mean a string, write 'blue' [unquoted-text]\n" in out
+    )
+    assert "\nnote      the test isn't TRUE if size is missing: to also select these messages, write size <> 3" in out
 
 
 def test_help_says_where_the_rules_are(run: Run) -> None:
@@ -170,7 +172,7 @@ def test_help_says_where_the_rules_are(run: Run) -> None:
     status, out, _ = run("lint", "--list-rules")
 
     assert status == 0
-    assert "--list-rules lists them" in " ".join(text.split())
+    assert "--list-rules" in text
     assert [rule.code for rule in RULES if f"\n{rule.code} " not in f"\n{out}"] == []
 
 
@@ -256,9 +258,9 @@ def test_given_and_configured_contracts(run: Run, tmp_path: Path, monkeypatch: p
     text = "color = 'green' AND weight IS NOT NULL"
     status, out, _ = run("lint", "--given", "contract.json", text)
     assert status == 1
-    assert "warning: color = 'green' is TRUE of no message of the contract: color is one of 'red', 'blue'" in out
-    assert "note: weight IS NOT NULL is TRUE of every message of the contract: weight is int32 [contract" in out
-    assert "each has weight > 5 [contract-implies]" in run("lint", "--given", "weight > 5", text)[1]
+    assert "warning: color = 'green' is TRUE for no message of the contract: color is one of 'red', 'blue'" in out
+    assert "note: weight IS NOT NULL is TRUE for every message of the contract: weight is int32 [contract" in out
+    assert "every message meets weight > 5 [contract-implies]" in run("lint", "--given", "weight > 5", text)[1]
     assert run("lint", text)[:2] == (0, "")
     Path("mqsel.toml").write_text('contract = "contract.json"', encoding="utf-8")
     assert run("lint", text)[:2] == (status, out)

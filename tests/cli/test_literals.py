@@ -110,4 +110,6 @@ def test_wrapped_literals() -> None:
 def test_white_space_above_carets(capsys: pytest.CaptureFixture[str]) -> None:
     """An error and a finding draw a literal as it stands, with a blank for white space between words."""
     assert "  | a = 'x \u00a0 y' AND\n" in _run(capsys, "check", "-e", "a\t=\t'x \u00a0 y' AND")
-    assert "a = 'x␉  y' stands here twice" in _run(capsys, "lint", "-e", "a = 'x\t  y' AND a  = 'x\t  y'")
+    assert "a = 'x␉  y' is repeated, and the repetition has no effect" in _run(
+        capsys, "lint", "-e", "a = 'x\t  y' AND a  = 'x\t  y'"
+    )

@@ -85,7 +85,7 @@ def test_tables_have_a_line_for_each_property() -> None:
 
 def test_the_limit_counts_what_cannot_be_read() -> None:
     """With a limit the loop stops behind as many messages, broken ones included."""
-    records: list[Any] = [*Inspect(FORMS[0], Ask(limit=2)).messages([b'{"a": 1}\n\nx\n{"b": 2}\n'])]
+    records: list[Any] = [*Inspect(FORMS[0], Ask(reads=2)).messages([b'{"a": 1}\n\nx\n{"b": 2}\n'])]
     assert [type(record) for record in records[:-1]] == [list, Complaint]
     assert (records[-1].messages, records[-1].skipped, records[-1].lines) == (2, 1, 3)
 

@@ -138,7 +138,7 @@ def layouts(one, width):
 
 
 # Correlation filters, and constants of which one selector wants what another one does not.
-_REASONS = ("it would not be the same", "stands for other things", "use the same text", "would be another one, too")
+_REASONS = ("it would not be the same", "stands for other things", "use the same text", "would also change")
 # Numbers as constants, a value of MQSC without quotes, a first bracket that is doubled.
 _OTHERS = ("Consumers.kt", "Consumers.scala", "Orders.java", "changes.mqsc", "arm-full.json")
 
@@ -306,7 +306,7 @@ def test_an_anchor_of_yaml_is_edited_once(tmp_path):
     again, refused = rewrite(one, {0: "a = 1", 1: "a = 1"})
     assert (again.data.decode(), refused) == (content.replace("a=1", "a = 1"), {})
     again, refused = rewrite(again, {0: "a = 2"})
-    assert refused == {0: "the entry of line 2 would be another one, too"}
+    assert refused == {0: "the entry of line 2 would also change"}
 
 
 def test_a_shared_constant_that_would_differ(tmp_path):
@@ -318,7 +318,7 @@ def test_a_shared_constant_that_would_differ(tmp_path):
     assert made.refused == dict.fromkeys((0, 1), "two selectors use the same text of the file, and it would differ")
     made = rewritten(one, {0: "color='blue'", 1: "color='blue'", 2: before[2]})
     assert (made.data, made.changed) == (one.data, [])
-    assert made.refused == dict.fromkeys((0, 1), "the entry of line 3 would be another one, too")
+    assert made.refused == dict.fromkeys((0, 1), "the entry of line 3 would also change")
 
 
 def test_what_cannot_be_written_holds_up_nothing_else(tmp_path):

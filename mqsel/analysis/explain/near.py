@@ -107,12 +107,12 @@ def time_of(name: str, value: object) -> str:
 
 def unquoted(name: str) -> str:
     """Return the advice to quote what reads as a name."""
-    return f"{name} is the name of a property here: if a text is meant, write {quote(name)}"
+    return f"{name} is the name of a property here: if you mean a string, write {quote(name)}"
 
 
 def missing_is_not_unequal(name: str, test: str = "…") -> str:
     """Return how a test would select the messages that lack a property."""
-    return f"the test is not TRUE where {name} is missing: {test} OR {name} IS NULL selects these"
+    return f"the test isn't TRUE if {name} is missing: to also select these messages, write {test} OR {name} IS NULL"
 
 
 DIVIDED_BY_ZERO = "an integer is divided by zero"

@@ -119,7 +119,7 @@ class Structure(NamedTuple):
 _made: Callable[[type[Operand], tuple[object, ...]], Operand] = tuple.__new__
 
 
-def read(selector: Selector, contract: Contract | None = None) -> Structure:
+def structure_of(selector: Selector, contract: Contract | None = None) -> Structure:
     """Return the chains of a selector."""
     found: list[Chain] = []
     todo: list[tuple[Node, bool, Chain | None]] = [(selector.node, False, None)]
@@ -303,9 +303,9 @@ def never_true(structure: Structure) -> Iterator[Found]:
         for group in chain.groups if chain.is_and else ():
             found = _fewest([one for one in group if one.true is not NEVER], _excluded)
             if found:
-                is_slip = all(wanted(one.operand.node) and not one.operand.is_negated for one in found)
+                is_slip = all(required_property(one.operand.node) and not one.operand.is_negated for one in found)
                 words = _joined(found, chain, structure.selector)
-                yield Found(_span(found), (words, _excluded(found)[0], ": was OR meant?" if is_slip else ""))
+                yield Found(_span(found), (words, _excluded(found)[0], ": did you mean OR?" if is_slip else ""))
 
 
 def _excluded(tests: list[Test]) -> list[str]:
@@ -317,7 +317,7 @@ def _excluded(tests: list[Test]) -> list[str]:
     if not isinstance(both, Leaf) or len(alone) < len(tests):
         return []
     return [
-        f"TRUE of no {kind}"
+        f"never TRUE for a {kind}"
         for kind, lane in _LANES.items()
         if lane(both.values) == lane(NOTHING) and all(lane(one) != lane(NOTHING) for one in alone)
     ]
@@ -330,7 +330,7 @@ def always_true(structure: Structure) -> Iterator[Found]:
             if found:
                 is_slip = all(is_negative(one.operand) for one in found)
                 words = _joined(found, chain, structure.selector)
-                yield Found(_span(found), (words, _covered(found)[0], ": was AND meant?" if is_slip else ""))
+                yield Found(_span(found), (words, _covered(found)[0], ": did you mean AND?" if is_slip else ""))
 
 
 def _covered(tests: list[Test]) -> list[str]:
@@ -351,7 +351,7 @@ def _covered(tests: list[Test]) -> list[str]:
 # What a set has of each kind of values; NaN is left out.
 _LANES: dict[str, Callable[[Values], object]] = {
     "number": lambda one: (one.integers, one.floats32.intervals, one.floats64.intervals),
-    "text": lambda one: one.strings,
+    "string": lambda one: one.strings,
     "boolean": lambda one: one.booleans,
 }
 
@@ -482,7 +482,7 @@ def _needs(chain: Chain | None, subject: str) -> bool:
     return False
 
 
-def wanted(node: Node) -> str:
+def required_property(node: Node) -> str:
     """Name the property that a test wants to have some value."""
     match node:
         case Comparison("=", Identifier(name), Literal()) | In(False, Identifier(name)) | Like(False, Identifier(name)):

@@ -59,6 +59,8 @@ class Ask(NamedTuple):
     """What is asked of a run; see the options of ``mqsel match``.
 
     Attributes:
+        limit: the most messages that are selected; None for all.
+        reads: the most messages that are read; None for all.
         apart: whether messages come in lists, one an item, rather than together.
         placed: whether an item is a pair: the place of the message, as in a `Complaint`, and the message.
         given: the contract that messages are held against; None for none.
@@ -80,6 +82,7 @@ class Ask(NamedTuple):
     bound: bool = False
     by_place: bool = False
     max_size: int = MAX_MESSAGE
+    reads: int | None = None
     sharing: Sharing = Sharing()
 
 
@@ -123,6 +126,7 @@ class Tally:
         noted: messages of which something was skipped: a folder, a property, a name that is not allowed.
         note: the place of the first of them, and what was skipped of it.
         delivered: messages by the key of the selector that gets them.
+        unclaimed: messages that nobody gets.
     """
 
     __slots__ = (
@@ -134,6 +138,7 @@ class Tally:
         "noted",
         "selected",
         "skipped",
+        "unclaimed",
         "unknown",
         "unread",
     )
@@ -156,6 +161,7 @@ class Tally:
         self.missing = Counter(missing)
         self.unread = Counter(unread)
         self.delivered: Counter[Any] = Counter()
+        self.unclaimed = 0
         self.noted = 0
         self.note: tuple[int, str] | None = None
 
@@ -382,7 +388,13 @@ class Job:
 
         try:
             for group in parquet.groups(
-                self.selects, part.path, part.start, part.stop, fixed=dict(part.fixed), is_inverted=self.reads_all
+                self.selects,
+                part.path,
+                part.start,
+                part.stop,
+                fixed=dict(part.fixed),
+                is_inverted=self.reads_all,
+                most=self.ask.reads,
             ):
                 if self._keeper is not None:
                     self._keeper.take_group(group, part)
@@ -425,7 +437,8 @@ class Job:
     @property
     def is_over(self) -> bool:
         """Whether no more is asked for."""
-        return bool(self.counts.selected == self.ask.limit)
+        limit, reads = self.ask.limit, self.ask.reads
+        return (limit is not None and self.counts.selected == limit) or (reads is not None and self.seen == reads)
 
     # What jobs differ in.
 
@@ -483,7 +496,7 @@ class _Keeper:
         from mqsel.columns.lookup import column_of, names_of, type_of  # noqa: PLC0415 (for Parquet alone)
 
         fixed = dict(part.fixed)
-        for batch in group.file.read_row_group(group.number).to_batches():
+        for batch in group.file.read_row_group(group.number).slice(0, group.rows).to_batches():
             rows = batch.to_struct_array()
             columns = {}
             for name in names_of(rows.type):
@@ -542,6 +555,7 @@ class Match(Job):
             counting=ask.counting,
             raising=ask.raising,
             limit=-1 if ask.limit is None else ask.limit,
+            reads=-1 if ask.reads is None else ask.reads,
             apart=ask.apart,
             placed=ask.placed,
             runs=Runs if ask.by_place else None,
@@ -616,7 +630,6 @@ class Route(Job):
         super().__init__(selects, ask)
         self._head = b""
         self._addresses: dict[str, str] = {}  # of the queues of an export
-        self._unclaimed = 0
         if ask.format != "parquet":
             self._decode = reader(ask.format, selects, types=dict(ask.types))
 
@@ -640,8 +653,13 @@ class Route(Job):
     def take(self, result: Any, place: int, piece: Piece, path: str) -> Iterator[Any]:
         if result:
             yield from self._given(result, piece.place, piece.raw, path)
-        elif self._unclaimed < EXAMPLES:
-            self._unclaimed += 1
+        else:
+            yield from self._nobody(place)
+
+    def _nobody(self, place: int) -> Iterator[Unclaimed]:
+        """Count a message that nobody gets, and yield it if it is one of the first."""
+        self.counts.unclaimed += 1
+        if self.counts.unclaimed <= EXAMPLES:
             yield Unclaimed(place)
 
     def take_group(self, group: "RowGroup", part: FilePart) -> Iterator[Any]:
@@ -653,18 +671,17 @@ class Route(Job):
         every = list(self.selects)
         table = group.table if group.table.num_columns else pa.table({"-": pa.nulls(group.rows)})
         places = self.selects.match_batch(table)
-        keys = [[every[place] for place in row or ()] for row in places.to_pylist()]
-        yield from self.unanswered(places.is_null())
+        keys = [row and [every[place] for place in row] for row in places.to_pylist()]
         mask = [bool(row) for row in keys]
-        for place, is_claimed in enumerate(mask, self.counts.messages + 1):
-            if not is_claimed and self._unclaimed < EXAMPLES:
-                self._unclaimed += 1
-                yield Unclaimed(place)
-        self.counts.messages += group.rows
-        left = sum(mask) if self.ask.limit is None else self.ask.limit - self.counts.selected
-        if sum(mask) > left:
-            last = [number for number, is_wanted in enumerate(mask) if is_wanted][left - 1]
-            mask = [is_wanted and number <= last for number, is_wanted in enumerate(mask)]
+        if self.ask.limit is not None and sum(mask) > (left := self.ask.limit - self.counts.selected):
+            last = [number for number, is_wanted in enumerate(mask) if is_wanted][left - 1] + 1
+            keys, places = keys[:last], places.slice(0, last)
+            mask = mask[:last] + [False] * (group.rows - last)
+        yield from self.unanswered(places.is_null())
+        for place, row in enumerate(keys, self.counts.messages + 1):
+            if row == []:
+                yield from self._nobody(place)
+        self.counts.messages += len(keys)
         chosen = compress(keys, mask)
         if self.ask.counting:
             for row in chosen:
@@ -714,8 +731,6 @@ class Why(Job):
     near a missing one.
     """
 
-    is_over = False
-
     def __init__(self, selects: Matcher, ask: Ask) -> None:
         from mqsel.analysis.explain.account import Profiler  # noqa: PLC0415 (match needs none of it)
         from mqsel.machine.origin import selector_of  # noqa: PLC0415 (likewise)
@@ -744,6 +759,7 @@ class Why(Job):
         sifter = Sifter(
             self.selects, self._decoder, judge, lambda place, error: next(self.refused(place, error), None), self.note,
             None, None, counting=True, raising=self.ask.raising, counter=counter,
+            reads=-1 if self.ask.reads is None else self.ask.reads,
         )  # fmt: skip
         yield from unit_by_unit(source, sifter, sifter.sift)
         account.lines = sifter.lines
@@ -833,8 +849,6 @@ class Changed(NamedTuple):
 class Diff(Job):
     """Counts by key what is selected after a change and was not before, and the other way round; yields examples."""
 
-    is_over = False
-
     def __init__(self, selects: Changed, ask: Ask) -> None:
         super().__init__(selects, ask)
         self._shown: Counter[tuple[Any, bool]] = Counter()
@@ -920,8 +934,6 @@ class Describe(Job):
     Fields of the message descriptor, and the names that IBM's JMS has for them, are left out: each message has all.
     """
 
-    is_over = False
-
     def __init__(self, selects: None, ask: Ask) -> None:
         from mqsel.analysis.compare.contract import OF_DESCRIPTOR, Observed  # noqa: PLC0415 (match needs none of it)
 
@@ -944,7 +956,8 @@ class Describe(Job):
             with parquet.opened(part.path) as file, parquet.trouble_of(part.path):
                 stop = file.metadata.num_row_groups if part.stop < 0 else part.stop
                 for number in range(part.start, stop):
-                    for batch in file.read_row_group(number).to_batches():
+                    left = None if self.ask.reads is None else self.ask.reads - self.counts.messages
+                    for batch in file.read_row_group(number).slice(0, left).to_batches() if left != 0 else ():
                         self.counts.take_batch(batch, dict(part.fixed))
         except (FileError, PropertyTypeError) as error:
             yield of_rows(error, part.path)

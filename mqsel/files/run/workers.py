@@ -28,6 +28,7 @@ from mqsel.files._sifter import gathered
 from mqsel.files.framings import FORMATS, first_line
 from mqsel.files.run.tasks import Advance, JobRun, Records, Task, done, placed, size_of
 from mqsel.files.run.work import Ask, Match, Runs, Tally
+from mqsel.files.wordings import defect
 
 if TYPE_CHECKING:
     import subprocess
@@ -369,6 +370,10 @@ def work() -> None:
         os._exit(1)
     except (EOFError, OSError, pickle.UnpicklingError):
         os._exit(0)
+    except Exception as error:
+        if os.environ.get("MQSEL_TRACEBACK"):
+            raise
+        _send(out, ([0, defect(error)], True))
 
 
 def _give(out: IO[bytes], run: JobRun, ask: Ask, task: Task) -> None:

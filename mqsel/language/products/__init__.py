@@ -10,7 +10,7 @@ import functools
 from mqsel.arguments import check_word
 from mqsel.carets import shortened
 from mqsel.errors import ArgumentError
-from mqsel.language.product import RULES, Product, Rules
+from mqsel.language.product import SHARED, Choice, Product, Rules
 from mqsel.language.products import (
     activemq,
     artemis,
@@ -32,6 +32,14 @@ PRODUCTS: dict[str, Product] = {
     "RABBITMQ_JMS": rabbitmq_jms.PRODUCT,
     "ROCKETMQ": rocketmq.PRODUCT,
     "AZURE_SERVICE_BUS": azure_service_bus.PRODUCT,
+}
+# The choices of each rule. The first one is that of JMS.
+RULES: dict[str, dict[str, Choice]] = {
+    rule: {
+        **choices,
+        **{getattr(row.rules, rule): row.own[rule] for row in PRODUCTS.values() if rule in row.own},
+    }
+    for rule, choices in SHARED.items()
 }
 NO_PRODUCT = "jms"  # the choice of the field ``product`` of a dialect that no product adds rules to
 _ROWS = {NO_PRODUCT: Rules(), **{name.lower(): product.rules for name, product in PRODUCTS.items()}}

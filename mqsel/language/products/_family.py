@@ -1,6 +1,6 @@
 """What the products share whose selectors descend from those of ActiveMQ: their modules name what they do otherwise."""
 
-from mqsel.language.product import Rules
+from mqsel.language.product import DECIMAL, Numbers, Rules
 
 FIELDS = {"headers": "any", "type_mismatch": "negated"}
 FAMILY = Rules(
@@ -29,3 +29,7 @@ FAMILY = Rules(
 )
 FLOATS = "properties that are NaN or -0.0"
 NOT_MODELLED = f"control characters up to U+000F behind the escape of LIKE, {FLOATS}"
+NUMBERS = Numbers(
+    DECIMAL, "0[xX][0-9A-Fa-f]+", "0[0-7]*|[1-9][0-9]*[lL]?", "wrapped", has_infinity=True, has_octal=True
+)
+CONVERSIONS = dict.fromkeys(("convert_string_expressions:", "no_convert_string_expressions:"), "")

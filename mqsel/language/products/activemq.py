@@ -1,7 +1,7 @@
 """Apache ActiveMQ Classic."""
 
-from mqsel.language.product import Product
-from mqsel.language.products._family import FAMILY, FIELDS, NOT_MODELLED
+from mqsel.language.product import Choice, Product
+from mqsel.language.products._family import CONVERSIONS, FAMILY, FIELDS, NOT_MODELLED, NUMBERS
 
 PRODUCT = Product(
     product="ActiveMQ Classic 6.3.1",
@@ -26,4 +26,19 @@ PRODUCT = Product(
         "functions (REGEX, INLIST, MAKELIST, SPLIT, REPLACE), XPATH, XQUERY, the prefix convert_string_expressions:, "
         f"{NOT_MODELLED}"
     ),
+    own={
+        "narrow_types": Choice(
+            "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR, and so is a "
+            "FLOAT32 on the right of a double",
+            "ActiveMQ",
+        ),
+        "not_modelled": Choice("XPATH, XQUERY, functions and conversions of ActiveMQ are refused", "ActiveMQ"),
+    },
+    numbers=NUMBERS,
+    words="XPATH XQUERY",
+    unmodelled={
+        **dict.fromkeys(("XPATH", "XQUERY"), "string"),
+        **CONVERSIONS,
+        **dict.fromkeys(("REGEX", "INLIST", "MAKELIST", "SPLIT", "REPLACE"), "("),
+    },
 )

@@ -1,7 +1,7 @@
 """Apache Artemis."""
 
-from mqsel.language.product import Product
-from mqsel.language.products._family import FAMILY, FIELDS, NOT_MODELLED
+from mqsel.language.product import Choice, Product
+from mqsel.language.products._family import CONVERSIONS, FAMILY, FIELDS, NOT_MODELLED, NUMBERS
 
 PRODUCT = Product(
     product="Artemis 2.56.0",
@@ -25,4 +25,11 @@ PRODUCT = Product(
         not_modelled="artemis",
     ),
     not_modelled=f"XPATH, XQUERY, the prefix convert_string_expressions:, {NOT_MODELLED}",
+    own={
+        "prefix": Choice("a text that begins with `hyphenated_props:` has names with hyphens", "Artemis"),
+        "not_modelled": Choice("XPATH, XQUERY and conversions of Artemis are refused", "Artemis"),
+    },
+    numbers=NUMBERS,
+    words="XPATH XQUERY",
+    unmodelled={**dict.fromkeys(("XPATH", "XQUERY"), "string"), **CONVERSIONS},
 )

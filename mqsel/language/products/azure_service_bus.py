@@ -1,7 +1,24 @@
 """Azure Service Bus, by its documents."""
 
-from mqsel.language.product import Product, Rules
+from mqsel.language.product import DECIMAL, NEVER, Choice, Numbers, Product, Rules
 
+# The reserved keywords of Transact-SQL, which Service Bus reserves.
+_TRANSACT_SQL = (
+    "ADD ALL ALTER AND ANY AS ASC AUTHORIZATION BACKUP BEGIN BETWEEN BREAK BROWSE BULK BY CASCADE CASE CHECK "
+    "CHECKPOINT CLOSE CLUSTERED COALESCE COLLATE COLUMN COMMIT COMPUTE CONSTRAINT CONTAINS CONTAINSTABLE CONTINUE "
+    "CONVERT CREATE CROSS CURRENT CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER CURSOR DATABASE DBCC "
+    "DEALLOCATE DECLARE DEFAULT DELETE DENY DESC DISK DISTINCT DISTRIBUTED DOUBLE DROP DUMP ELSE END ERRLVL ESCAPE "
+    "EXCEPT EXEC EXECUTE EXISTS EXIT EXTERNAL FETCH FILE FILLFACTOR FOR FOREIGN FREETEXT FREETEXTTABLE FROM FULL "
+    "FUNCTION GOTO GRANT GROUP HAVING HOLDLOCK IDENTITY IDENTITYCOL IDENTITY_INSERT IF IN INDEX INNER INSERT "
+    "INTERSECT INTO IS JOIN KEY KILL LEFT LIKE LINENO LOAD MERGE NATIONAL NOCHECK NONCLUSTERED NOT NULL NULLIF OF OFF "
+    "OFFSETS ON OPEN OPENDATASOURCE OPENQUERY OPENROWSET OPENXML OPTION OR ORDER OUTER OVER PERCENT PIVOT PLAN "
+    "PRECISION PRIMARY PRINT PROC PROCEDURE PUBLIC RAISERROR READ READTEXT RECONFIGURE REFERENCES REPLICATION RESTORE "
+    "RESTRICT RETURN REVERT REVOKE RIGHT ROLLBACK ROWCOUNT ROWGUIDCOL RULE SAVE SCHEMA SECURITYAUDIT SELECT "
+    "SEMANTICKEYPHRASETABLE SEMANTICSIMILARITYDETAILSTABLE SEMANTICSIMILARITYTABLE SESSION_USER SET SETUSER SHUTDOWN "
+    "SOME STATISTICS SYSTEM_USER TABLE TABLESAMPLE TEXTSIZE THEN TO TOP TRAN TRANSACTION TRIGGER TRUNCATE TRY_CONVERT "
+    "TSEQUAL UNION UNIQUE UNPIVOT UPDATE UPDATETEXT USE USER VALUES VARYING VIEW WAITFOR WHEN WHERE WHILE WITH WITHIN "
+    "WRITETEXT"
+)
 PRODUCT = Product(
     product="documents alone: no engine could be measured",
     engine=(
@@ -41,4 +58,20 @@ PRODUCT = Product(
     ),
     not_modelled="newid(), parameters (@p), what a comparison of different types yields",
     selectors="none",
+    own={
+        "quoted_names": Choice('`"any text"` and `[any text]` are names', "Service Bus"),
+        "letters": Choice("a name is of letters, digits and `_`, and begins with a letter", "Service Bus"),
+        "words": Choice(
+            "those of JMS without BETWEEN; EXISTS; those that Transact-SQL reserves are no names without quotes",
+            'Service Bus: "can\'t be a reserved keyword"',
+        ),
+        "numbers": Choice("decimal ones without suffixes", "Service Bus"),
+        "like_operands": Choice("LIKE takes any value, also for a pattern and behind ESCAPE", "Service Bus"),
+        "not_modelled": Choice("newid(), parameters and names that are computed are refused", "Service Bus"),
+    },
+    numbers=Numbers(DECIMAL, NEVER, "[0-9]+", "signed"),
+    words="EXISTS -BETWEEN",
+    reserved=_TRANSACT_SQL,
+    functions=("EXISTS",),
+    unmodelled={**dict.fromkeys(("NEWID", "PROPERTY", "P"), "("), "@": "identifier"},
 )

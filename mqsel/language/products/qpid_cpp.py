@@ -1,7 +1,8 @@
 """Apache Qpid C++."""
 
-from mqsel.language.product import Product, Rules
+from mqsel.language.product import EXPONENT, Choice, Numbers, Product, Rules
 
+_GROUPED = "[1-9][0-9_]*"
 PRODUCT = Product(
     product="qpid-cpp 62aaa4cd, by its recorded answers and its source",
     engine=(
@@ -41,4 +42,30 @@ PRODUCT = Product(
     ),
     not_modelled="in texts that LIKE reads, U+0000, where the engine ends them",
     selectors="376",
+    own={
+        "null_equality": Choice(
+            "a test with a NULL is UNKNOWN; behind one on the left nothing is computed", "qpid-cpp"
+        ),
+        "in_mismatch": Choice("NOT IN that is TRUE is FALSE if any value of the list is of another type", "qpid-cpp"),
+        "like_escapes": Choice(
+            "escapes are dropped, those behind an escape too; what follows them stands for itself", "qpid-cpp"
+        ),
+        "numbers": Choice(
+            "hexadecimal, octal and binary of 64 bits, `0x1p3`, underscores, suffixes L, F and D; no subnormals",
+            "qpid-cpp",
+        ),
+        "plus_sign": Choice(
+            "a plus sign before a name or a literal is no operator, and stands nowhere else", "qpid-cpp"
+        ),
+        "escape": Choice("an escape is one byte of UTF-8 at most, and neither `%` nor `_`", "qpid-cpp"),
+    },
+    numbers=Numbers(
+        rf"0[xX][0-9A-Fa-f][0-9A-Fa-f_]*[pP][+-]?[0-9]+[fFdD]?|"
+        rf"(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:{EXPONENT})?[fFdD]?|{_GROUPED}(?:{EXPONENT}[fFdD]?|[fFdD])",
+        "(?:0[xX][0-9A-Fa-f][0-9A-Fa-f_]*|0[bB][01][01_]*)[lL]?",
+        f"(?:0[0-7_]*|{_GROUPED})[lL]?",
+        "unsigned",
+        "least normal",
+        has_octal=True,
+    ),
 )

@@ -1,6 +1,6 @@
 """RabbitMQ's JMS client, and the topic exchange of its plug-in, which evaluates terms of Erlang."""
 
-from mqsel.language.product import Product, Rules
+from mqsel.language.product import EXPONENT, NEVER, Choice, Numbers, Product, Rules
 
 PRODUCT = Product(
     product="RabbitMQ's JMS client 3.7.0, and the plug-in rabbitmq_jms_topic_exchange",
@@ -43,4 +43,30 @@ PRODUCT = Product(
         empty_text="error",
         max_depth="16",
     ),
+    own={
+        "not_operand": Choice("NOT negates all of a predicate, and no other NOT", "RabbitMQ client"),
+        "connectives": Choice("both sides are evaluated, and ERR of either is ERR", "sjx_evaluator.erl"),
+        "arithmetic_mismatch": Choice("arithmetic on anything but numbers is ERR", "sjx_evaluator.erl"),
+        "like_mismatch": Choice("LIKE and NOT LIKE of anything but a string are ERR", "sjx_evaluator.erl"),
+        "division": Choice("`/` is of doubles; by zero the result is a word, which is no number", "sjx_evaluator.erl"),
+        "like_lines": Choice("neither matches a line feed", "sjx_evaluator.erl"),
+        "words": Choice("those of JMS without NULL and IS, which are words together only", "RabbitMQ client"),
+        "numbers": Choice("decimal ones, an exponent or a suffix F or D; `5.` but not `.5`", "RabbitMQ client"),
+        "comparisons": Choice(
+            "a comparison is no operand of another without parentheses, but IN, LIKE and IS are, with their name",
+            "RabbitMQ client",
+        ),
+        "arithmetic": Choice("`a - b - c` is `a - (b - c)`", "RabbitMQ client"),
+        "escape": Choice("an escape is any text", "RabbitMQ client"),
+        "static_types": Choice(
+            "order and arithmetic take numbers, IN and LIKE strings, AND, OR and NOT conditions; headers of JMS have "
+            "their types",
+            "RabbitMQ client",
+        ),
+        "max_depth": Choice(
+            "a condition is 16 deep at most, where `a AND b AND c` is `a AND (b AND c)`", "sjx_parser.erl"
+        ),
+    },
+    numbers=Numbers(rf"[0-9]+(?:\.[0-9]*)?(?:{EXPONENT}|[fFdD])|[0-9]+\.[0-9]*", NEVER, "[0-9]+", "long"),
+    words="-IS -NULL",
 )

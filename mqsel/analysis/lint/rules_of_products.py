@@ -39,7 +39,7 @@ WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def holds(code: str, dialect: Dialect) -> bool:
+def rule_applies(code: str, dialect: Dialect) -> bool:
     """Report whether what a rule reports is right of a dialect."""
     field, choices = WRONG.get(code, ("type_mismatch", ()))
     return dialect.choice(field) not in choices

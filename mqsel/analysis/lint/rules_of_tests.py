@@ -1,6 +1,6 @@
 """Rules of lint about a single test, or a single operation.
 
-Most examine a node of the class that their row in `mqsel.analysis.lint.RULES` names, and return what is wrong with it,
+Most examine a node of the class that their row in `mqsel.analysis.lint.rules` names, and return what is wrong with it,
 or None.
 """
 
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
-from mqsel.analysis.lint.chains import Structure, wanted
+from mqsel.analysis.lint.chains import Structure, required_property
 from mqsel.analysis.lint.findings import Edit, Found, bounds, parsed, piece, strings_of
 from mqsel.carets import cut_piece, quoted
 from mqsel.errors import SelectorError
@@ -139,7 +139,7 @@ def boolean_literal(node: Comparison | In, selector: Selector) -> Found | None:
     name, strings = strings_in(node, selector)
     if strings and all(text.lower() in ("true", "false") for text, _ in strings):
         text, span = strings[0]
-        return Found(span, (quote(text), "text", name, text.upper()))
+        return Found(span, (quote(text), "string", name, text.upper()))
     pair = pair_of(node) if isinstance(node, Comparison) and node.operator in _EQUALITIES else None
     if pair is None or pair[1].kind != "exact" or pair[1].value not in (0, 1) or not _BOOLEAN_NAME.match(pair[0].name):
         return None
@@ -231,8 +231,8 @@ def octal_number(node: Literal, selector: Selector) -> Found | None:
             node.span,
             (
                 selector.text[start:stop],
-                f"{node.value!r} here",
-                "by IBM MQ's page a leading zero begins an octal number",
+                repr(node.value),
+                "IBM's documentation says that a leading zero begins an octal number",
             ),
         )
     if not digits.isdecimal() or digits[0] != "0":
@@ -244,7 +244,7 @@ def octal_number(node: Literal, selector: Selector) -> Found | None:
         if read not in (None, own):
             others.setdefault(read, []).append(name)
     there = " and ".join(f"{read} in {', '.join(names)}" for read, names in others.items())
-    return Found(node.span, (selector.text[start:stop], f"{own} here", there)) if others else None
+    return Found(node.span, (selector.text[start:stop], own, there)) if others else None
 
 
 _NUMERIC = frozenset((int, float))
@@ -331,10 +331,10 @@ def _outside(header: str, operator: str, literal: Literal, selector: Selector) -
     return None
 
 
-_ANY_ID = (re.compile("ID:"), "a text that begins with ID:")
+_ANY_ID = (re.compile("ID:"), "a string that begins with ID:")
 # What identifiers of messages look like; the queue manager makes them of 24 bytes.
 _MESSAGE_IDS = {
-    "mqi": (re.compile("ID:[0-9A-Fa-f]{48}\\Z"), "a text of ID: and 48 hexadecimal digits"),
+    "mqi": (re.compile("ID:[0-9A-Fa-f]{48}\\Z"), "a string of ID: and 48 hexadecimal digits"),
 }
 
 _BEGINNING = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -357,9 +357,9 @@ def unit_of_time(node: Comparison | Between, selector: Selector) -> Found | None
         if value in _NO_DATES:
             continue
         meant = milliseconds(str(one.value))
-        advice = f"; the date is {meant}" if meant is not None else ""
+        advice = f"; for this date, write {meant}" if meant is not None else ""
         if value in _SECONDS:
-            advice = f"; as seconds it is {value * 1000}"
+            advice = f"; for seconds, write {value * 1000}"
         if value in _SECONDS or (advice and value < _TOO_MANY):
             day = _BEGINNING + timedelta(milliseconds=value)
             return Found(one.span, (one.value, day.date().isoformat(), advice))
@@ -378,9 +378,9 @@ def date_as_arithmetic(node: Arithmetic, selector: Selector) -> Found | None:
     if len(node.operands) != 3 or not _DATE.fullmatch(text):
         return None
     value = evaluate(node)
-    made = milliseconds(text)
-    given = "" if made is None else f", {made},"
-    return Found(node.span, (text, "an error" if isinstance(value, Truth) else value, given))
+    operation = "division" if "/" in text else "subtraction"
+    date = milliseconds(text) or "the milliseconds since 1970"
+    return Found(node.span, (text, operation, "an error" if isinstance(value, Truth) else value, date))
 
 
 def empty_range(node: Between, selector: Selector) -> Found | None:
@@ -390,7 +390,7 @@ def empty_range(node: Between, selector: Selector) -> Found | None:
     if not {type(low.value), type(high.value)} <= _NUMERIC or low.value <= high.value:  # type: ignore[operator]
         return None
     shown = [piece(selector.text, one) for one in (low, high)]
-    return Found(node.span, (*shown, "TRUE of every number" if node.negated else "never TRUE"))
+    return Found(node.span, (*shown, "TRUE for every number" if node.negated else "never TRUE"))
 
 
 def _is_exact(nodes: tuple[Node, ...]) -> bool:
@@ -434,7 +434,9 @@ def compared_with_itself(node: Comparison, selector: Selector) -> Found | None:
     if type(left) is not type(right) or type(left) is Literal or left != right:
         return None
     is_equal = node.operator in ("=", "<=", ">=")
-    return Found(node.span, (piece(selector.text, left), "TRUE wherever it is present" if is_equal else "never TRUE"))
+    return Found(
+        node.span, (piece(selector.text, left), "TRUE for every message that has it" if is_equal else "never TRUE")
+    )
 
 
 # ---- AND and OR ------------------------------------------------------------------------------------------------------
@@ -447,8 +449,8 @@ def and_before_or(node: Or, selector: Selector) -> Found | None:
             continue
         for beside, within, joined in ((place - 1, 0, 1), (place + 1, -1, -2)):
             one, other = node.operands[beside % len(node.operands)], operand.operands[within]
-            name = wanted(one)
-            if not 0 <= beside < len(node.operands) or not name or name != wanted(other):
+            name = required_property(one)
+            if not 0 <= beside < len(node.operands) or not name or name != required_property(other):
                 continue
             if bounds(node, place, selector.text)[0] == operand.span[0]:
                 shown = [cut_piece(piece(selector.text, part), 60) for part in (other, operand.operands[joined], one)]

@@ -94,11 +94,11 @@ def _why(names: list[str], contract: Contract, selector: Selector) -> str:
         domain, own = contract.domain(name, selector.naming), contract.property(name, selector.naming)
         if domain == NOTHING._replace(null=True):
             near = next(iter(near_names(name, contract.properties)), "")
-            said.append(f"none has {name}" + f": did you mean {near}?" * bool(near))
+            said.append(f"no message has {name}" + f": did you mean {near}?" * bool(near))
         elif own is not None:
             said.append(f"{name} is {own.words()}")
     if contract.selector is not None and not said:
-        said.append(f"each has {contract.selector.text}")
+        said.append(f"every message meets {contract.selector.text}")
     return cut_piece("; ".join(said), _LONGEST)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from mqsel.analysis.lint.chains import Structure
 from mqsel.analysis.lint.findings import Edit, Found, strings_of
-from mqsel.analysis.lint.tests import NO_NUMBERS, pair_of, strings_in
+from mqsel.analysis.lint.rules_of_tests import NO_NUMBERS, pair_of, strings_in
 from mqsel.carets import Span, quoted
 from mqsel.language.dialect import core_of
 from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
@@ -58,7 +58,7 @@ def mixed_kinds(structure: Structure) -> Iterator[Found]:
         # Tests for each kind, side by side in an OR, are meant.
         chains = [chain for chain in structure.chains if name in chain.subjects]
         if len(chains) != 1 or chains[0].is_and:
-            yield Found(spans(name, structure)[1], (name, " and ".join(kinds)))
+            yield Found(spans(name, structure)[1], (name, " and ".join([f"a {kind}" for kind in kinds])))
 
 
 def header_kind(structure: Structure) -> Iterator[Found]:
@@ -160,12 +160,12 @@ def no_such_property(structure: Structure) -> Iterator[Found]:
     for name, read in structure.selector.names.items():
         said = ""
         if name.lower() in _CLOCKS:
-            said = "a property, and no clock: write milliseconds since 1970 as a number"
+            said = "a property, not a clock: write the time as a number of milliseconds since 1970"
         elif _BODY.match(name):
-            said = "a property of the message: a selector does not read the body"
+            said = "a property of the message: a selector can't read the body"
         elif has_scopes and name.lower().startswith("sys.") and name[4:].lower() not in _BY_SYSTEM:
             near = next(iter(near_names(name[4:], _SYSTEM)), "Label")
-            said = f"not a system property, which is an error in the broker: write one such as sys.{near}"
+            said = f"not a system property, so the broker reports an error: write one such as sys.{near}"
         if said:
             yield Found(spans(read, structure)[0], (name, said))
 
@@ -180,10 +180,10 @@ def name_with_hyphen(node: Comparison, selector: Selector) -> Found | None:
             continue
         if isinstance(other, Literal) and isinstance(other.value, str):
             is_artemis = selector.dialect.departures()[0] == "ARTEMIS"
-            advice = f"write hyphenated_props:{written}" if is_artemis else "the property needs another name"
+            advice = f"write hyphenated_props:{written}" if is_artemis else "rename the property"
             return Found(side.span, (written, advice))
         if isinstance(other, Identifier):
-            return Found(side.span, (written, f"if text is meant, write {quote(written)}"))
+            return Found(side.span, (written, f"if you mean a string, write {quote(written)}"))
     return None
 
 
@@ -304,5 +304,5 @@ def field_length(structure: Structure) -> Iterator[Found]:
         length, what = lengths[pair[0].name]
         many = len(pair[1].value)
         if what == "bytes" and many != length:
-            advice = ": add the bytes that are missing, which may be zeros" if many < length else ""
+            advice = ": add the missing bytes, which may be zeros" if many < length else ""
             yield Found(pair[1].span, (pair[0].name, f"{length} {what}", f"{many}{advice}"))
