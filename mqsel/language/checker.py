@@ -379,7 +379,7 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
                     raise wrong_type(text, operand.span, what, _described(operand, text), hint)
         elif isinstance(node, Comparison) and differing(node) and not _accepts(node, dialect):
             raise errors.SelectorTypeError(
-                f"'{node.operator}' compares {sides(node, text)}: only values of one type compare",
+                f"'{node.operator}' compares {sides(node, text)}: expected two values of one type",
                 selector=text,
                 span=node.span,
                 hint=advice(node, text),

@@ -328,7 +328,7 @@ class _Parser:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise errors.SelectorLimitError(
-                f"nested more than {MAX_NESTING} deep: the selector is refused",
+                f"nested more than {MAX_NESTING} deep: mqsel rejects the selector",
                 selector=self.text,
                 span=(self.starts[self.at], self.stops[self.at]),
                 hint="join terms of one kind without parentheses: a AND b AND c",
