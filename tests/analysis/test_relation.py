@@ -27,17 +27,16 @@ def selects(text: str, dialect: str, message: dict[str, Any]) -> bool:
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("part", [*range(4), "TEXT_NUMBERS"])
-def test_no_wrong_verdict(part: int | str) -> None:
+@pytest.mark.parametrize("part", range(4))
+def test_no_wrong_verdict(part: int) -> None:
     """Invariant: no message contradicts what is said of a pair; every witness is one to the oracle, too.
 
-    What is not decided is rare, or the test would prove nothing; but of texts that are read as numbers much is not.
+    What is not decided is rare, or the test would prove nothing.
     """
     rng = random.Random(f"relation {part}")
     undecided = 0
     for _ in range(PAIRS // 4):
-        drawn = pairs.pair(rng) if isinstance(part, int) else pairs.pair(rng, (part, part, "IBM_JMS"))
-        first, second, one, other, names = drawn
+        first, second, one, other, names = pairs.pair(rng)
         try:
             a, b = [mqsel.compile(text, dialect=DIALECTS[name]) for text, name in ((first, one), (second, other))]
         except mqsel.SelectorError:
@@ -58,7 +57,7 @@ def test_no_wrong_verdict(part: int | str) -> None:
             for message in pairs.messages(names):
                 assert (a.matches(message), b.matches(message)) not in absent, (case, message)
 
-    assert undecided <= PAIRS // 4 * (0.02 if isinstance(part, int) else 0.25)
+    assert undecided <= PAIRS // 4 * 0.02
 
 
 @pytest.mark.parametrize(
@@ -167,3 +166,10 @@ def test_contracts_of_many_values() -> None:
     assert "steps" in mqsel.satisfiable(patterns, given=given).reason
     listed = " AND ".join(f"a <> 'v{number}'" for number in range(40))
     assert mqsel.satisfiable(listed, given=given).message == {"a": "v40"}
+
+
+def test_computed_tests_of_names_in_any_case() -> None:
+    """If case does not count in names, selectors with computed tests compare as if they were spelled alike."""
+    pairs = [("Price / 2 > 1", "PRICE / 2 < 1"), ("Price / 2 > 1", "Price / 2 < 1")]
+
+    assert len({relation(*pair, dialect="AZURE_SERVICE_BUS").relation for pair in pairs}) == 1
