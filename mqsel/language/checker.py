@@ -19,9 +19,17 @@ except ModuleNotFoundError:
 
 from mqsel import errors
 from mqsel.carets import Span, quoted
-from mqsel.language import computed, hints
+from mqsel.language import computed
+from mqsel.language.advice import (
+    HYPHEN,
+    TWO_MINUS_SIGNS,
+    dashes,
+    in_milliseconds,
+    is_hyphenated,
+    milliseconds,
+    wrong_type,
+)
 from mqsel.language.dialect import PRESETS, Dialect
-from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -29,7 +37,6 @@ from mqsel.language.nodes import (
     Call,
     Comparison,
     Computed,
-    Conversion,
     Identifier,
     In,
     IsNull,
@@ -43,8 +50,7 @@ from mqsel.language.nodes import (
     operator_of,
     walk,
 )
-from mqsel.language.operators import BOUNDS, HYPHEN, OPERATORS, RELATIONS, TWO_MINUS_SIGNS
-from mqsel.language.wordings import wrong_type
+from mqsel.language.operators import BOUNDS, OPERATORS, RELATIONS
 from mqsel.names import (
     DESCRIPTOR,
     HEADER_NAMES,
@@ -271,7 +277,7 @@ def _read(name: str, rules: str) -> str | tuple[str, str]:
 # What nodes give that are no literals.
 _RESULTS: dict[type, str | None] = {
     Identifier: None,
-    **dict.fromkeys((Conversion, Sign, Arithmetic), "number"),
+    **dict.fromkeys((Sign, Arithmetic), "number"),
     **dict.fromkeys((Computed, Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
 }
 
@@ -292,11 +298,11 @@ def _described(node: Node, text: str) -> str:
     return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
 
 
-_LEAVES = frozenset((Literal, Identifier, Conversion))
+_LEAVES = frozenset((Literal, Identifier))
 _WANTED = {"number": "a number", "boolean": "a condition"}
 
 # What has no operands that could have a wrong type, and what AND and OR take.
-_SOUND = frozenset((Literal, Identifier, Conversion, Computed, In, Like, IsNull))
+_SOUND = frozenset((Literal, Identifier, Computed, In, Like, IsNull))
 _COMPARED = {one: OPERATORS[one].operands for one in RELATIONS}  # the kinds that comparisons take
 _CONDITIONS = frozenset(cls for cls, kind in _RESULTS.items() if kind in (None, "boolean"))
 
@@ -373,7 +379,7 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
                     raise wrong_type(text, operand.span, what, _described(operand, text), hint)
         elif isinstance(node, Comparison) and differing(node) and not _accepts(node, dialect):
             raise errors.SelectorTypeError(
-                f"'{node.operator}' compares {sides(node, text)}: only values of one type compare",
+                f"'{node.operator}' compares {sides(node, text)}: expected two values of one type",
                 selector=text,
                 span=node.span,
                 hint=advice(node, text),
@@ -391,13 +397,13 @@ def _number_of(node: Node, operand: Node) -> str:
     """Return what to write for a string where a number stands: a date beside JMSTimestamp, or the digits of one."""
     string = operand.value if isinstance(operand, Literal) and isinstance(operand.value, str) else ""
     if any(type(one) is Identifier and one.name in TIMES for one in children(node)):
-        made = hints.milliseconds(string)
-        return "" if made is None else hints.in_milliseconds(string, made)
+        made = milliseconds(string)
+        return "" if made is None else in_milliseconds(string, made)
     texts = [
         one.name for one in children(node) if type(one) is Identifier and one.name.endswith(("PutDate", "PutTime"))
     ]
     if texts:
-        made = hints.milliseconds(string)
+        made = milliseconds(string)
         return f"{texts[0]} is text: write LIKE '{string[:4]}%'" + (
             f", or compare JMSTimestamp with {made}" if made else ""
         )

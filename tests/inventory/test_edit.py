@@ -27,7 +27,7 @@ from mqsel.inventory.pieces import of_file
 from mqsel.inventory.recognition import text_of
 from mqsel.inventory.writings import WRITINGS, EditError, encoded
 from mqsel.language.dialect import PRESETS
-from mqsel.language.layout import laid_out
+from mqsel.language.format import formatted
 from mqsel.language.selector import read_selector
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -131,9 +131,9 @@ def layouts(one, width):
     for number, entry in enumerate(one.entries):
         selector = read(entry)
         if selector is not None:
-            wanted[number] = laid_out(selector, 10_000)
+            wanted[number] = formatted(selector, 10_000)
             if holds_lines(entry.text) and "\n" not in wanted[number]:
-                wanted[number] = indented(content, entry, laid_out(selector, width))
+                wanted[number] = indented(content, entry, formatted(selector, width))
     return wanted
 
 
@@ -294,7 +294,7 @@ class A {
 def test_a_shared_constant_is_edited_once(tmp_path):
     """What three selectors want of one constant is written once."""
     one = document(tmp_path / "A.java", _SHARED.encode())
-    again, refused = rewrite(one, {number: laid_out(read(entry), 10_000) for number, entry in enumerate(one.entries)})
+    again, refused = rewrite(one, {number: formatted(read(entry), 10_000) for number, entry in enumerate(one.entries)})
     assert refused == {}
     assert again.data.decode() == _SHARED.replace("color='red'", "color = 'red'").replace("and b=1", "AND b = 1")
 
