@@ -287,13 +287,6 @@ class Numeric(type):
         pass
 
 
-class Nameless(type):
-    """A metaclass that gives no name."""
-
-    def __getattribute__(cls, name: str) -> Any:
-        raise ZeroDivisionError
-
-
 def look_alike(name: str, **members: Any) -> Any:
     return Numeric(name, members)()
 
@@ -316,7 +309,6 @@ LOOK_ALIKES = [
     (look_alike("float32", __float__=lambda _: 1 / 0), "is a Python float32", True),
     (look_alike("bool", __bool__=lambda _: None), "is a Python bool", True),
     (look_alike("datetime64"), "is a Python datetime64", True),
-    (Nameless("Nobody", (), {})(), "is a Python Nobody", True),
 ]
 
 
@@ -332,12 +324,6 @@ def test_what_looks_like_numpy(value: Any, found: str, refused: bool) -> None:
     if refused:
         with pytest.raises(PropertyTypeError, match=f"^property 'a' {found}"):
             mqsel.Record(["a"], [value])
-
-
-def test_a_message_without_a_name() -> None:
-    """The error about an object that is not a message names its type without asking the metaclass."""
-    with pytest.raises(PropertyTypeError, match="found a Python Nobody"):
-        mqsel.compile("a = 1").matches(Nameless("Nobody", (), {})())
 
 
 @pytest.mark.parametrize(
