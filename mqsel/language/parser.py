@@ -63,8 +63,8 @@ from mqsel.language.operators import (
     TEXT_TESTS,
     TWO_MINUS_SIGNS,
 )
-from mqsel.language.settle import settled
 from mqsel.language.static import check_depth, check_parsed
+from mqsel.language.to_core import to_core
 from mqsel.language.wordings import not_modelled, unexpected_token, wrong_type
 
 MAX_NESTING = 500  # open parentheses, NOTs and signs at one place
@@ -182,7 +182,7 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
             check_depth(order, text, dialect)
         if parser.rules.text_numbers == "compared":
             order = walk(with_conversions(order))
-        return order if parser.core.is_plain else walk(settled(order[-1], dialect))
+        return order if parser.core.is_plain else walk(to_core(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
         start = error.span[0]
