@@ -23,8 +23,8 @@ from mqsel.analysis.compare.audit import audit
 from mqsel.carets import cells, cut, padded
 from mqsel.columns.wordings import with_extra
 from mqsel.formats import mq
+from mqsel.language.advice import unexpected_token
 from mqsel.language.dialect import IBM_MQ, JMS, PRESETS
-from mqsel.language.wordings import unexpected_token
 from mqsel.machine import wordings
 from mqsel.selection import Complexity, Queue, Topic
 

@@ -53,11 +53,11 @@ compare two dialects.
 """
 
 _SAID = {
-    "equal": "no message is selected by one alone",
+    "equal": "every message is selected by both or by neither",
     "disjoint": "no message is selected by both",
     "a within b": "every message that a selects is selected by b",
     "b within a": "every message that b selects is selected by a",
-    "overlapping": "some messages are selected by both, some by a alone, some by b alone",
+    "overlapping": "some messages are selected by both, some only by a, some only by b",
 }
 
 
@@ -312,16 +312,15 @@ def _lines(found: Difference, names: list[str]) -> list[str]:
         lines += [f"they differ on {in_words(found.message)}"]
         lines += [f"  {name:{width}}  {truth}" for name, truth in zip(names, found.truths, strict=True)]
     elif found:
-        lines += ["they differ: one of them refuses the text"]
+        lines += ["they differ: one dialect rejects the selector"]
     elif found.errors != (None, None):
-        return [f"not decided: {found.reason}" if found.reason else "both refuse the text"]
+        return [f"not decided: {found.reason}" if found.reason else "both dialects reject the selector"]
     elif found.is_proved:
         return ["they do not differ on any message"]
     else:
         return [f"not decided: no difference on {found.tries:,} messages that were tried, but {found.reason}"]
     for one in found.readings:
-        lines.append(f"because of {one.field}")
-        for name, choice, meaning, source in zip(names, one.choices, one.meanings, one.sources, strict=True):
-            said = f"{choice}: {meaning}" if meaning else choice
-            lines.append(f"  {name:{width}}  {said} [{source}]")
+        lines.append(f"because of {one.field} (see language §2)")
+        for name, choice, meaning in zip(names, one.choices, one.meanings, strict=True):
+            lines.append(f"  {name:{width}}  {meaning or choice}")
     return lines

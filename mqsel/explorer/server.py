@@ -148,7 +148,7 @@ async def _answer(session: Session, request: Request) -> Response:
                 return PlainTextResponse("the question is too long", 413)
         question = Question.read(json.loads(body))
     except (ValueError, RecursionError, ClientDisconnect):
-        return PlainTextResponse("this is no question", 400)
+        return PlainTextResponse("this isn't a question of the page", 400)
     answer = await run_in_threadpool(_answered, session, request.path_params["name"], question)
     return Response(answer, media_type="application/json")
 

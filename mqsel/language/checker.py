@@ -19,9 +19,17 @@ except ModuleNotFoundError:
 
 from mqsel import errors
 from mqsel.carets import Span, quoted
-from mqsel.language import computed, hints
+from mqsel.language import computed
+from mqsel.language.advice import (
+    HYPHEN,
+    TWO_MINUS_SIGNS,
+    dashes,
+    in_milliseconds,
+    is_hyphenated,
+    milliseconds,
+    wrong_type,
+)
 from mqsel.language.dialect import PRESETS, Dialect
-from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -43,8 +51,7 @@ from mqsel.language.nodes import (
     operator_of,
     walk,
 )
-from mqsel.language.operators import BOUNDS, HYPHEN, OPERATORS, RELATIONS, TWO_MINUS_SIGNS
-from mqsel.language.wordings import wrong_type
+from mqsel.language.operators import BOUNDS, OPERATORS, RELATIONS
 from mqsel.names import (
     DESCRIPTOR,
     HEADER_NAMES,
@@ -391,13 +398,13 @@ def _number_of(node: Node, operand: Node) -> str:
     """Return what to write for a string where a number stands: a date beside JMSTimestamp, or the digits of one."""
     string = operand.value if isinstance(operand, Literal) and isinstance(operand.value, str) else ""
     if any(type(one) is Identifier and one.name in TIMES for one in children(node)):
-        made = hints.milliseconds(string)
-        return "" if made is None else hints.in_milliseconds(string, made)
+        made = milliseconds(string)
+        return "" if made is None else in_milliseconds(string, made)
     texts = [
         one.name for one in children(node) if type(one) is Identifier and one.name.endswith(("PutDate", "PutTime"))
     ]
     if texts:
-        made = hints.milliseconds(string)
+        made = milliseconds(string)
         return f"{texts[0]} is text: write LIKE '{string[:4]}%'" + (
             f", or compare JMSTimestamp with {made}" if made else ""
         )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from mqsel.carets import quoted
 from mqsel.errors import SelectorLimitError
+from mqsel.language.advice import NOT_NEXT, wrong_type
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import (
     And,
@@ -25,8 +26,6 @@ from mqsel.language.nodes import (
     Sign,
     children,
 )
-from mqsel.language.operators import NOT_NEXT
-from mqsel.language.wordings import wrong_type
 from mqsel.names import JMS_HEADERS
 from mqsel.values import LITERAL_KINDS
 
