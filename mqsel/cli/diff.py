@@ -255,9 +255,10 @@ def _paired(old: dict[str, Given], new: dict[str, Given]) -> dict[str, Given]:
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
     assert found.relation in RELATIONS
-    messages = {"both": found.both, "a alone": found.a_alone, "b alone": found.b_alone}
+    messages = {"both": found.both, "only a": found.a_alone, "only b": found.b_alone}
     if as_json:
-        parts = {name.replace(" ", "_"): one and in_json(one) for name, one in messages.items()}
+        named = zip(("both", "a_alone", "b_alone"), messages.values(), strict=True)
+        parts = {name: one and in_json(one) for name, one in named}
         print_json({**({"key": key} if key else {}), "relation": found.relation, **parts, "reason": found.reason})
     else:
         head = f"{key}: " * bool(key)

@@ -98,8 +98,8 @@ class Explorer:
         url = escape(self.url)
         return (
             f'<iframe src="{url}" title="mqsel explore" width="100%" height="900"></iframe>'
-            f'<p>If this stays empty, open <a href="{url}" target="_blank" rel="noreferrer">the page</a>. The machine '
-            "that runs the notebook serves it, for itself alone: from another one, save the frame as Parquet, and run "
+            f'<p>If this stays empty, open <a href="{url}" target="_blank" rel="noreferrer">the page</a>. Only the '
+            "machine that runs the notebook can open it. For another machine, save the DataFrame as Parquet, and run "
             "<code>mqsel explore FILE</code> where your browser is.</p>"
         )
 

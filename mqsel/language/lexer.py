@@ -97,7 +97,6 @@ _DOUBLED_BRACKETS = r"\[(?:[^\[\]\x00-\x1f]|\[\[|\]\])*\](?!\])"
 _QUOTED = {"no": '"[^"]*"', "double": _DOUBLE, "brackets": _DOUBLED_BRACKETS, "both": f"{_DOUBLE}|{_BRACKETS}"}
 # What a comment begins with, and what it ends with: without its end `--` is two minus signs, and `/*` is damage.
 _COMMENTS = {
-    "slashes": {"//": re.compile(r"[\r\n]|\Z")},
     "dashes": {"--": re.compile(r"[\r\n]"), "/*": re.compile(r"\*/")},
 }
 

@@ -49,7 +49,6 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     walk,
-    with_conversions,
 )
 from mqsel.language.operators import (
     BINARY,
@@ -182,8 +181,6 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
             check_parsed(order, text, dialect)
         if parser.rules.max_depth != "any":
             check_depth(order, text, dialect)
-        if parser.rules.text_numbers == "compared":
-            order = walk(with_conversions(order))
         return order if parser.core.is_plain else walk(to_core(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
@@ -331,7 +328,7 @@ class _Parser:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise errors.SelectorLimitError(
-                f"nested more than {MAX_NESTING} deep: the selector is refused",
+                f"nested more than {MAX_NESTING} deep: mqsel rejects the selector",
                 selector=self.text,
                 span=(self.starts[self.at], self.stops[self.at]),
                 hint="join terms of one kind without parentheses: a AND b AND c",

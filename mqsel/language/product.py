@@ -41,14 +41,12 @@ SHARED: dict[str, dict[str, Choice]] = {
     },
     "comments": {
         "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "slashes": Choice("`//` and what follows it in its line are white space", "no preset yet"),
         "dashes": Choice(
             "`--` to the end of its line, and `/* */`, are white space", "ActiveMQ; Artemis; Broker-J; RocketMQ"
         ),
     },
     "text_numbers": {
         "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "compared": Choice("beside numbers a property whose text is a number is that number: §5", "no preset yet"),
     },
     "null_equality": {
         "unknown": Choice("`=` and `<>` with a NULL are UNKNOWN", "Syntax; TIBCO; Jakarta §3.8.1.2"),
@@ -117,7 +115,11 @@ SHARED: dict[str, dict[str, Choice]] = {
     },
     "floats": {
         "ieee": Choice("NaN equals nothing, 0.0 and -0.0 are equal", "Java §15.20"),
-        "total": Choice("NaN equals NaN and is greater than all else, -0.0 is less than 0.0", "Java, Double.compareTo"),
+        "total": Choice(
+            "a result that is NaN equals NaN and is greater than all else, -0.0 is less than 0.0; no property is "
+            "NaN or -0.0: §5",
+            "Java, Double.compareTo",
+        ),
     },
     "mixed_numbers": {
         "double": Choice("an integer beside a double is compared as a double", "Java §5.6"),

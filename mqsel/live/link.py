@@ -45,8 +45,8 @@ _SELECTOR_FILTER = 0x0000468C00000004
 _EXPORT = "export the queue by the tool of the broker, and name the file"
 # What to do with a broker whose queues are not copied, by the name of the product that it gives.
 _INSTEAD = {
-    "RabbitMQ": "RabbitMQ copies no queue, but streams: declare a stream that is bound beside the queue, and name that;"
-    " or look at the queue by the management API: rabbitmqadmin get messages --queue NAME --ack-mode"
+    "RabbitMQ": "RabbitMQ copies only streams: bind a stream to the exchange of the queue, and name the stream."
+    " Or read the queue by the management API: rabbitmqadmin get messages --queue NAME --ack-mode"
     " ack_requeue_true",
 }
 # How a product that refuses a link wants its queues named.

@@ -393,5 +393,7 @@ def _parsed(name: str, text: str, kind: str) -> Any:
         except (ArgumentError, ValueError):  # out of range
             pass
     raise PropertyTypeError(
-        f"property {quoted(name)} is the string {shortened(text)}: it is no {kind}", name=name, value_type="string"
+        f"property {quoted(name)} is the string {shortened(text)}: it isn't a valid {kind}",
+        name=name,
+        value_type="string",
     )

@@ -268,7 +268,7 @@ def layout(
         raise unknown_schema(record, SCHEMAS)
     schema = SCHEMAS[record]
     if schema.members.maps:
-        raise ArgumentError(f"records of {record} are read from files alone: their properties are in maps by type")
+        raise ArgumentError(f"records of {record} are only read from files: their properties are in maps by type")
     own = schema.members if members is None else schema.members._replace(path=_steps(members))
     return Layout(found, kinds, {one.name: one for one in schema.headers}, own, _steps(within), schema.null, record)
 
@@ -477,7 +477,7 @@ class PropertySources:
             held = ".".join(within or ("value",))
             hint = f"decode '{held}' by from_avro or from_json, then use layout(record='{record}', within='{held}')"
         raise ArgumentError(
-            f"the rows are no records of '{record}': they have none of the columns {', '.join(known)}", hint=hint
+            f"the rows aren't records of '{record}': they have none of the columns {', '.join(known)}", hint=hint
         )
 
     def _follow(self, steps: tuple[str, ...]) -> _Found | None:

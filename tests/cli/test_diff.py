@@ -24,7 +24,7 @@ from mqsel.values import Float32, Int8, Int16, Int32
             1,
             (
                 'a within b: every message that a selects is selected by b\n  both     {"weight": 2501}\n'
-                '  b alone  {"weight": "a"}\n'
+                '  only b   {"weight": "a"}\n'
             ),
         ),
         (
@@ -33,14 +33,14 @@ from mqsel.values import Float32, Int8, Int16, Int32
             1,
             (
                 'a within b: every message that a selects is selected by b\n  both     {"color": "blue"}\n'
-                '  b alone  {"color": "b"}\n'
+                '  only b   {"color": "b"}\n'
             ),
         ),
         (
             "color = 'blue'",
             "color = 'red'",
             1,
-            'disjoint: no message is selected by both\n  a alone  {"color": "blue"}\n  b alone  {"color": "red"}\n',
+            'disjoint: no message is selected by both\n  only a   {"color": "blue"}\n  only b   {"color": "red"}\n',
         ),
         (
             "a = 1 OR b = 2",
@@ -55,7 +55,7 @@ from mqsel.values import Float32, Int8, Int16, Int32
             1,
             (
                 "overlapping: some messages are selected by both, some only by a, some only by b\n"
-                '  both     {"a": 1, "b": 1}\n  a alone  {"a": 1}\n  b alone  {"b": 1}\n'
+                '  both     {"a": 1, "b": 1}\n  only a   {"a": 1}\n  only b   {"b": 1}\n'
             ),
         ),
     ],
@@ -70,7 +70,7 @@ def test_what_is_not_decided(run):
     status, out, _ = run("diff", "a - a > 1", "b = 1")
     assert (status, out) == (
         1,
-        'not decided: the search over the values of a reached its limit of 300 intervals\n  b alone  {"b": 1}\n',
+        'not decided: the search over the values of a reached its limit of 300 intervals\n  only b   {"b": 1}\n',
     )
     status, out, _ = run("diff", "a - a > 1", "a - a > 2")
     assert (status, out) == (2, "not decided: the search over the values of a reached its limit of 300 intervals\n")
