@@ -39,7 +39,7 @@ ROWS = [
 INSIDE = {
     "language": "product products._family products.* products products.__init__ dialects dialect"
     " operators nodes advice pattern clues computed static sets lexer checker"
-    " to_core parser selector format optimizer parameters",
+    " settle parser selector format optimizer parameters",
     "logic": "intervals sets formulas needs normal solver.budget solver.automata solver.domains solver.boxes"
     " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler _image _operators"

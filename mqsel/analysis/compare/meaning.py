@@ -47,7 +47,7 @@ from mqsel.language.nodes import (
 from mqsel.language.operators import OPERATORS
 from mqsel.language.pattern import is_simple, wildcards
 from mqsel.language.selector import Selector, read_selector
-from mqsel.language.to_core import to_core
+from mqsel.language.settle import settled
 from mqsel.logic.formulas import NEVER, All, Formula, Leaf, Relation, all_of, any_of, complement, leaf, leaves
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.normal import ALL_PARTS, TRUTHS, Writer, normal
@@ -221,7 +221,7 @@ def _with_core(node: Node) -> Node:
     if isinstance(node, Computed) and node.core is None:
         core = patterns(node.expression) or in_doubles(node)
         if core is None and _of_one_line(node):
-            again = to_core(node.expression, _of_lines(node.dialect))
+            again = settled(node.expression, _of_lines(node.dialect))
             core = again.core if isinstance(again, Computed) else again
         return node if core is None else node._replace(core=core)
     return node

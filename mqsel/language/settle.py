@@ -40,7 +40,7 @@ _EXACT = 1 << 53  # up to it an integer has a double of its own, and up to the n
 _EXACT_SINGLE = 1 << 24
 
 
-def to_core(root: Node, dialect: Dialect) -> Node:
+def settled(root: Node, dialect: Dialect) -> Node:
     """Return a tree in which each test is one of the core, or a `Computed`."""
     made: dict[int, Node] = {}
     is_matching = dialect.rules.connectives == "matched"
@@ -58,7 +58,7 @@ def to_core(root: Node, dialect: Dialect) -> Node:
                 )
         else:
             new = _outcome(node, dialect)
-            core = _core_of_test(new, dialect)
+            core = _core(new, dialect)
             if core is None or core != node:
                 names = {one.name: one for one in walk(node) if type(one) is Identifier}
                 is_evaluated = is_matching and isinstance(node, Between) and id(node) not in matched
@@ -96,7 +96,7 @@ def _outcome(node: Node, dialect: Dialect) -> Node:
     return node
 
 
-def _core_of_test(node: Node, dialect: Dialect) -> Node | None:
+def _core(node: Node, dialect: Dialect) -> Node | None:
     """Return tests of the core that have the results of a test; None where none are known to have them."""
     defaults = DEFAULTS.get(dialect.identifier_dots, {})
     if any(type(one) is Identifier and one.name in defaults for one in children(node) or (node,)):
@@ -202,7 +202,7 @@ def _equal(name: Node, value: Any, node: Node, dialect: Dialect) -> Node:
 
 
 def _compared(node: Node, dialect: Dialect) -> Node | None:
-    """Return `_core_of_test` of a property, or arithmetic, compared with a constant."""
+    """Return `_core` of a property, or arithmetic, compared with a constant."""
     assert isinstance(node, Comparison)
     sign, subject, literal = node[:3]
     assert isinstance(literal, Literal)
