@@ -40,7 +40,7 @@ from mqsel.language.operators import (
     RESERVED_OF,
     SYMBOLS,
 )
-from mqsel.language.product import NEVER, Numbers
+from mqsel.language.product import NEVER, Numbers, Rules
 from mqsel.language.products import PRODUCTS
 from mqsel.names import IGNORABLE, NAME_PREFIXES, PART, SECTION_FIELDS, START, WHITE_SPACE
 
@@ -204,8 +204,8 @@ def _class_of(one: str, words: re.Pattern[str], symbols: dict[str, str], opening
 
 
 @kept
-def _lexicon_of(dialect: Dialect) -> _Lexicon:
-    return _lexicon(False, *_SPELLING(dialect))
+def _lexicon_of(dialect: Dialect) -> tuple[_Lexicon, Rules]:
+    return _lexicon(False, *_SPELLING(dialect)), dialect.rules
 
 
 def _name_pattern(chosen: dict[str, str], space: str, has_hyphens: bool) -> str:
@@ -255,12 +255,12 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
             reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
         )
-    lexicon, at = _lexicon_of(dialect), 0
-    if dialect.rules.prefix != "none" and text.startswith(_HYPHENS):
+    (lexicon, rules), at = _lexicon_of(dialect), 0
+    if rules.prefix != "none" and text.startswith(_HYPHENS):
         lexicon, at = _lexicon(True, *_SPELLING(dialect)), len(_HYPHENS)
     columns = _read(text, at, lexicon, dialect)
     end = len(text)
-    limit = 0 if dialect.rules.max_tokens == "any" else int(dialect.rules.max_tokens)
+    limit = 0 if rules.max_tokens == "any" else int(rules.max_tokens)
     if limit and (beyond := columns.starts[limit : limit + 1]):
         raise errors.SelectorLimitError(
             f"the selector has more than {limit} words and symbols",
@@ -496,7 +496,7 @@ def _prefixed_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
         return name
     if name not in SECTION_FIELDS.get(prefix, (name,)):
         raise errors.SelectorSyntaxError(
-            f"{quoted(word)} is no field of a section",
+            f"{quoted(word)} is not a field of a section",
             selector=text,
             span=span,
             hint=f"fields are {', '.join([f'{prefix}.{one}' for one in SECTION_FIELDS[prefix]])}",
@@ -524,7 +524,7 @@ def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
 
 
 def _refuse_not_modelled(text: str, start: int, dialect: Dialect) -> None:
-    """Raise what is not modelled, if the character at a place ends a construct that the product has."""
+    """Raise what is not supported, if the character at a place ends a construct that the product has."""
     for construct, following in NOT_MODELLED[dialect.rules.not_modelled].items():
         first = start + 1 - len(construct)
         is_whole = text[start + 1 : start + 2].isidentifier() if following else first == 0
