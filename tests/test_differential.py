@@ -127,7 +127,7 @@ def _answered(engine: str, text: str, properties: strategies.Properties, dialect
     """Return the truths of which an engine says that it is one."""
     try:
         return ENGINES[engine](text, properties, dialect).split("|")
-    except (mqsel.PropertyTypeError, mqsel.SelectorLimitError, Untaken):  # undocumented; too deep with its NOT
+    except (mqsel.PropertyTypeError, mqsel.SelectorLimitError, Untaken, ValueError):  # no answer; too deep with its NOT
         return []
 
 
