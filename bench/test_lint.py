@@ -6,7 +6,7 @@ import pytest
 import workloads
 
 import mqsel
-from mqsel.language.layout import laid_out
+from mqsel.language.format import formatted
 from mqsel.language.selector import read_selector
 
 SELECTORS = workloads.selectors()
@@ -34,7 +34,7 @@ def test_layout(benchmark, name):
 
     def cold():
         read_selector.cache_clear()
-        return laid_out(selector)
+        return formatted(selector)
 
     assert mqsel.compile(cold()).program.code == mqsel.compile(SELECTORS[name]).program.code
     benchmark.group = f"{name} layout"

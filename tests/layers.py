@@ -38,8 +38,8 @@ ROWS = [
 ]
 INSIDE = {
     "language": "product products._family products.* products products.__init__ dialects dialect"
-    " wordings operators nodes pattern clues computed static hints sets lexer checker"
-    " settle parser selector layout optimizer parameters",
+    " operators nodes advice pattern clues computed static sets lexer checker"
+    " settle parser selector format optimizer parameters",
     "logic": "intervals sets formulas needs normal solver.budget solver.automata solver.domains solver.boxes"
     " solver.trials solver solver.__init__ solver.cells",
     "machine": "opcodes _opcodes wordings schema _values _verifier program compiler _image _operators"

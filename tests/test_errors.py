@@ -23,8 +23,8 @@ from mqsel.analysis.compare.audit import audit
 from mqsel.carets import cells, cut, padded
 from mqsel.columns.wordings import with_extra
 from mqsel.formats import mq
+from mqsel.language.advice import unexpected_token
 from mqsel.language.dialect import IBM_MQ, JMS, PRESETS
-from mqsel.language.wordings import unexpected_token
 from mqsel.machine import wordings
 from mqsel.selection import Complexity, Queue, Topic
 
@@ -262,7 +262,7 @@ def test_byte_strings_are_compared_with_byte_strings(literal: str, advice: str) 
     """What is compared with a field of bytes, and is none, is a warning that says how it is written."""
     findings = mqsel.lint(f"Root.MQMD.CorrelId = {literal}")
 
-    assert findings[0].sentence.endswith(f"it never matches; write {advice}")
+    assert findings[0].sentence.endswith(f"is a type mismatch; write {advice}")
 
 
 def test_objects_are_refused_with_the_call_that_makes_a_dict() -> None:

@@ -15,12 +15,10 @@ from mqsel.errors import PropertyTypeError, SelectorError
 from mqsel.language import dialects
 from mqsel.language.dialect import JMS, Dialect
 from mqsel.language.nodes import Arithmetic, Computed, In, Like, Node, Not, walk
-from mqsel.language.optimizer import optimize
 from mqsel.language.products import RULES
 from mqsel.language.selector import read_selector
 from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
 from mqsel.values import Truth
 
 UNDOCUMENTED = "undocumented"  # of values for which the documents of a product have no answer
@@ -67,7 +65,7 @@ def counted(found: Truth | str) -> Truth | str:
 @functools.lru_cache(512)
 def _machine(text: str, dialect: Dialect) -> Machine | None:
     try:
-        return Machine(lower(optimize(read_selector(text, dialect))))
+        return read_selector(text, dialect).machine
     except SelectorError:
         return None
 

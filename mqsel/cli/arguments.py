@@ -85,7 +85,7 @@ def types_of(arguments: argparse.Namespace, kind: str | None) -> tuple[tuple[str
     """
     if arguments.type and kind not in (None, *SCHEMAS):
         raise MqselError(
-            "--type declares what records lost: this format has types of its own",
+            "--type is only for formats that store every value as text: this format stores types",
             hint=f"name the tool that wrote the records: --format {', '.join(SCHEMAS)}",
         )
     return tuple(arguments.type)
@@ -331,7 +331,7 @@ def contract_of(arguments: argparse.Namespace, dialect: Dialect) -> Contract | N
         return Contract.read(name)
     if re.fullmatch(r"[\w./\\:~-]+", name):  # one word: a name of a file with a mistake rather than a property
         hint = f"mqsel contract FILE… > {in_shell(name)} writes one"
-        raise MqselError(f"{quoted(name)} is no file: expected one with a contract, or a selector", hint=hint)
+        raise MqselError(f"{quoted(name)} isn't a file: expected a file with a contract, or a selector", hint=hint)
     return Contract(selector=name, dialect=dialect)
 
 
@@ -358,7 +358,7 @@ def add_queues(made: argparse.ArgumentParser, *, can_follow: bool = False, can_a
         metavar="FILE",
         help="password in line 1 (default: $MQSEL_PASSWORD, or ask)",
     )
-    group.add_argument("--ca", metavar="FILE", help="trusted authorities (default: those of the system)")
+    group.add_argument("--ca", metavar="FILE", help="trusted authorities (default: of the system)")
     group.add_argument("--cert", metavar="FILE", help="client certificate; identifies you without USER")
     group.add_argument("--key", metavar="FILE", help="private key of --cert (default: in the file of --cert)")
     if can_follow:

@@ -11,7 +11,7 @@ from mqsel.analysis.compare.gaps import Gap
 from mqsel.analysis.compare.writing import EVERY
 from mqsel.analysis.explain import in_words
 from mqsel.arguments import check_total
-from mqsel.carets import in_one_line
+from mqsel.carets import in_one_line, plural
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.output import complain, print_json, print_text, say
 from mqsel.cli.report import first_of
@@ -95,17 +95,21 @@ def _lines(found: Audit, read: dict[str, Given]) -> Iterator[str]:
     for key, keys in found.within:
         yield f"contains  {key}: {texts[key]} | {_listed(keys)}: {_texts_of(keys, texts)}"
     for (key, other), name, message in found.missing:
-        yield f"missing   {key} and {other} overlap only where {name} is missing: {in_words(message)}"
+        yield f"missing   {key} and {other} overlap only if {name} is missing: {in_words(message)}"
 
 
 def _of_destinations(found: Audit, gaps: list[tuple[str, Gap]]) -> Iterator[str]:
     for (key, other), message in found.twice:
-        yield f"twice     {key} and {other} both select {in_words(message)}"
+        yield f"twice     {key} and {other} both match {in_words(message)}"
     for destination, gap in gaps:
         where = f"{destination}: " * bool(destination)
         if gap.message is not None:
-            shape = "; nor any other" if gap.selector == EVERY else f"; all such: {gap.selector}" * bool(gap.selector)
-            yield f"gap       {where}nobody selects {in_words(gap.message)}{shape}"
+            shape = (
+                ", nor any other message"
+                if gap.selector == EVERY
+                else f"; all such messages: {gap.selector}" * bool(gap.selector)
+            )
+            yield f"gap       {where}no selector matches {in_words(gap.message)}{shape}"
         elif gap.reason:
             yield f"gap       {where}not decided: {gap.reason}"
 
@@ -144,18 +148,22 @@ def _in_json(found: Audit) -> dict[str, Any]:
 
 
 def _summary(found: Audit, unknown: int, damaged: int) -> str:
-    total = f"{found.total:,} selector{'s' * (found.total != 1)}"
     counts = (
-        (unknown, "more that cannot be known"),
-        (damaged, "not read"),
-        (len(found.invalid), "invalid"),
-        (len(found.never), "never select"),
-        (sum(len(one.keys) - 1 for one in found.equal if one.is_one_text), "repeat the text of another"),
-        (sum(len(one.keys) - 1 for one in found.equal if not one.is_one_text), "say what another says in other words"),
-        (sum(len(one.keys) for one in found.within), "are within others"),
-        (len(found.missing), "pairs overlap only where a property is missing"),
-        (len(found.undecided), "not decided"),
-        (len(found.twice), "pairs select a message in common"),
-        (found.pairs_left, "pairs not looked at"),
+        (unknown, "more incomplete", ""),
+        (damaged, "not read", ""),
+        (len(found.invalid), "invalid", ""),
+        (len(found.never), "never matches", "never match"),
+        (sum(len(one.keys) - 1 for one in found.equal if one.is_one_text), "duplicate", "duplicates"),
+        (sum(len(one.keys) - 1 for one in found.equal if not one.is_one_text), "equivalent to another", ""),
+        (sum(len(one.keys) for one in found.within), "contained in others", ""),
+        (
+            len(found.missing),
+            "pair overlaps only if a property is missing",
+            "pairs overlap only if a property is missing",
+        ),
+        (len(found.undecided), "not decided", ""),
+        (len(found.twice), "pair matches the same message", "pairs match the same message"),
+        (found.pairs_left, "pair not compared", "pairs not compared"),
     )
-    return ", ".join([total, *(f"{count:,} {what}" for count, what in counts if count)])
+    words = [plural(count, one, more or one) for count, one, more in counts if count]
+    return ", ".join([plural(found.total, "selector"), *words])

@@ -17,7 +17,7 @@ from mqsel.errors import MqselError, SelectorError
 from mqsel.files.configuration import has_folder, relative_to
 from mqsel.formats.jsonl import json_text
 from mqsel.language.dialect import Dialect
-from mqsel.language.layout import ONE_LINE, laid_out
+from mqsel.language.format import ONE_LINE, formatted
 from mqsel.language.selector import read_selector
 
 _FORMAT = 1
@@ -35,7 +35,7 @@ def known_as(path: str, baseline: str, selector: str, dialect: Dialect) -> tuple
     if has_folder(path):
         path = relative_to(os.path.dirname(os.path.abspath(baseline)), path)  # noqa: PTH100, PTH120
     try:
-        return path, laid_out(read_selector(selector, dialect), ONE_LINE)
+        return path, formatted(read_selector(selector, dialect), ONE_LINE)
     except SelectorError:
         return path, in_one_line(selector)
 
@@ -51,10 +51,10 @@ def read(path: str) -> Known:
     except OSError as error:
         raise MqselError(f"{path}: cannot be read: {error.strerror}", hint=hint) from error
     except (ValueError, RecursionError) as error:
-        raise MqselError(f"{path}: this is no baseline: broken JSON", hint=hint) from error
+        raise MqselError(f"{path}: this isn't a baseline: broken JSON", hint=hint) from error
     form = found.get("mqsel baseline") if isinstance(found, dict) else None
     if form != _FORMAT:
-        what = "this is no baseline" if form is None else f"this is a baseline of format {shortened(form)}"
+        what = "this isn't a baseline" if form is None else f"this is a baseline of format {shortened(form)}"
         raise MqselError(f"{path}: {what}: expected format {_FORMAT}", hint=hint)
     try:
         return {

@@ -8,6 +8,7 @@ from typing import Any
 
 from mqsel.analysis.compare.changes import EXAMPLES, SelectionChange, selection_change
 from mqsel.arguments import check_total
+from mqsel.carets import plural
 from mqsel.cli.arguments import contract_of
 from mqsel.cli.output import print_json, print_text, say
 from mqsel.cli.report import Report
@@ -60,7 +61,7 @@ def over_files(
     read = [{key: known for key, one in many.items() if (known := _known(key, one)) is not None} for many in (old, new)]
     is_valid = not unread and [*map(len, read)] == [len(old), len(new)]
     if not read[0] and not read[1]:
-        raise MqselError("no selector is left")
+        raise MqselError("none of the selectors is valid: nothing to do")
     sets = [SelectorSet({key: compiled(one.text, dialect=one.dialect) for key, one in many.items()}) for many in read]
     ask = ask_of(arguments)
     desk = _Desk(ask)
@@ -86,7 +87,7 @@ def over_files(
         sum(count for (_, is_gained), count in changed.items() if is_gained is one) for one in (True, False)
     )
     say(
-        f"{total.messages:,} message{'s' * (total.messages != 1)}, {gained:,} added, {lost:,} dropped, "
+        f"{plural(total.messages, 'message')}, {gained:,} added, {lost:,} dropped, "
         f"{total.skipped:,} skipped, {desk.seconds:.2f} s" + f", {len(unread):,} not read" * bool(unread)
     )
     return 2 if desk.trouble or not is_valid else int(bool(gained or lost))

@@ -8,7 +8,7 @@ from typing import Any
 
 from mqsel.analysis.lint import lint
 from mqsel.arguments import check_total
-from mqsel.carets import in_one_line
+from mqsel.carets import in_one_line, plural
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.choice import RuleChoice
 from mqsel.cli.lint import in_json, place
@@ -64,9 +64,9 @@ def _check(arguments: argparse.Namespace) -> int:
     check_total(count, valid, invalid, unknown)
     if is_many and not arguments.json:
         complain(
-            f"{count:,} selector{'s' * (count != 1)}, {invalid:,} invalid"
-            + f", {unknown:,} that cannot be known" * bool(unknown)
-            + f", {damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged)
+            f"{plural(count, 'selector')}, {invalid:,} invalid"
+            + f", {unknown:,} incomplete" * bool(unknown)
+            + f", {plural(damaged, 'place')} not read" * bool(damaged)
         )
     return 2 if invalid or found.damaged else 0
 
@@ -74,7 +74,7 @@ def _check(arguments: argparse.Namespace) -> int:
 def _unknown(one: Given) -> dict[str, Any]:
     """Return what there is to know of a selector that is known in part, of which nothing is wrong."""
     is_whole = is_checked(one.source, one.dialect)
-    said = "what is known of it is valid" if is_whole else "its syntax cannot be checked"
+    said = "the part that mqsel can read is valid" if is_whole else "mqsel can't check its syntax"
     return {"valid": True if is_whole else None, "reason": one.reason, "sentence": f"{one.reason}; {said}"}
 
 
@@ -111,7 +111,7 @@ def _in_json(one: Given, error: SelectorError) -> dict[str, Any]:
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
     if "reason" in found:
-        yield f"unknown   {found['sentence']}"
+        yield f"incomplete  {found['sentence']}"
         return
     rows = [("valid", f"{found['dialect']} selector"), ("tests", str(found["tests"]))]
     width = max(map(len, found["reads"]), default=0)

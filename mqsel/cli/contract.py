@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mqsel.analysis.compare.contract import Observed
+from mqsel.carets import plural
 from mqsel.cli.arguments import Commands, add_files, add_queues, command, files_of
 from mqsel.cli.output import complain, print_json, say
 from mqsel.cli.report import CountReport
@@ -47,9 +48,9 @@ def _contract(arguments: argparse.Namespace) -> int:
     desk.ended()
     total: Observed = desk.total
     if not total.messages and not desk.trouble:
-        complain("there is no message: expected those that the contract is to describe")
+        complain("there are no messages: expected messages to describe")
     if total.messages:
         found = total.contract(values=not arguments.no_values).as_dict()
         print_json(found, lines_of="" if arguments.json else "properties")
-    say(f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.skipped:,} skipped, {desk.seconds:.2f} s")
+    say(f"{plural(total.messages, 'message')}, {total.skipped:,} skipped, {desk.seconds:.2f} s")
     return 2 if desk.trouble or not total.messages else 0

@@ -53,11 +53,11 @@ compare two dialects.
 """
 
 _SAID = {
-    "equal": "no message is selected by one alone",
+    "equal": "every message is selected by both or by neither",
     "disjoint": "no message is selected by both",
     "a within b": "every message that a selects is selected by b",
     "b within a": "every message that b selects is selected by a",
-    "overlapping": "some messages are selected by both, some by a alone, some by b alone",
+    "overlapping": "some messages are selected by both, some only by a, some only by b",
 }
 
 
@@ -255,9 +255,10 @@ def _paired(old: dict[str, Given], new: dict[str, Given]) -> dict[str, Given]:
 
 def _selectors(found: Related, *, as_json: bool, key: str = "") -> int:
     assert found.relation in RELATIONS
-    messages = {"both": found.both, "a alone": found.a_alone, "b alone": found.b_alone}
+    messages = {"both": found.both, "only a": found.a_alone, "only b": found.b_alone}
     if as_json:
-        parts = {name.replace(" ", "_"): one and in_json(one) for name, one in messages.items()}
+        named = zip(("both", "a_alone", "b_alone"), messages.values(), strict=True)
+        parts = {name: one and in_json(one) for name, one in named}
         print_json({**({"key": key} if key else {}), "relation": found.relation, **parts, "reason": found.reason})
     else:
         head = f"{key}: " * bool(key)
@@ -312,16 +313,15 @@ def _lines(found: Difference, names: list[str]) -> list[str]:
         lines += [f"they differ on {in_words(found.message)}"]
         lines += [f"  {name:{width}}  {truth}" for name, truth in zip(names, found.truths, strict=True)]
     elif found:
-        lines += ["they differ: one of them refuses the text"]
+        lines += ["they differ: one dialect rejects the selector"]
     elif found.errors != (None, None):
-        return [f"not decided: {found.reason}" if found.reason else "both refuse the text"]
+        return [f"not decided: {found.reason}" if found.reason else "both dialects reject the selector"]
     elif found.is_proved:
         return ["they do not differ on any message"]
     else:
         return [f"not decided: no difference on {found.tries:,} messages that were tried, but {found.reason}"]
     for one in found.readings:
-        lines.append(f"because of {one.field}")
-        for name, choice, meaning, source in zip(names, one.choices, one.meanings, one.sources, strict=True):
-            said = f"{choice}: {meaning}" if meaning else choice
-            lines.append(f"  {name:{width}}  {said} [{source}]")
+        lines.append(f"because of {one.field} (see language §2)")
+        for name, choice, meaning in zip(names, one.choices, one.meanings, strict=True):
+            lines.append(f"  {name:{width}}  {meaning or choice}")
     return lines

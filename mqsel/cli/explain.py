@@ -209,7 +209,7 @@ def _find(arguments: argparse.Namespace) -> FoundMessage:
         name, place = numbered[1], int(numbered[2])
     if argument[:1] != "@" and name != "-" and "://" not in name and not _is_there(name):
         raise MqselError(
-            f"{shortened(argument)} is no file and no JSON object", hint='write a message as {"color": "blue"}'
+            f"{shortened(argument)} is neither a file nor a JSON object", hint='write a message as {"color": "blue"}'
         )
     if place is not None and nth is not None:
         raise MqselError(f"{shortened(argument)} names a message, and --nth another: expected one of them")

@@ -11,7 +11,7 @@ from mqsel.cli.selectors import ABOUT_PATHS, Given, add_selectors, complain_of, 
 from mqsel.errors import SelectorError
 from mqsel.inventory.edit import holds_lines
 from mqsel.inventory.known import error_of
-from mqsel.language.layout import ONE_LINE, WIDTH, laid_out
+from mqsel.language.format import ONE_LINE, WIDTH, formatted
 from mqsel.language.selector import read_selector
 
 _EXAMPLES = """\
@@ -52,7 +52,7 @@ def _format(arguments: argparse.Namespace) -> int:
     status = 2 if read.damaged else 0
     changes = []
     for one in read.selectors:
-        made = _laid_out(one)
+        made = _formatted(one)
         if made is None:
             status = 2
         elif one.entry is not None:
@@ -69,7 +69,7 @@ def _format(arguments: argparse.Namespace) -> int:
     return max(status, int(outcome.changed > 0 and do in (DIFF, CHECK)))
 
 
-def _laid_out(one: Given) -> str | None:
+def _formatted(one: Given) -> str | None:
     """Lay a selector out; an invalid one is complained of, and one that cannot be known stays as it is."""
     if one.reason:
         error = error_of(one.source, one.dialect)
@@ -82,6 +82,6 @@ def _laid_out(one: Given) -> str | None:
             error = raised
         else:
             has_lines = one.entry is None or (one.entry.text is not None and holds_lines(one.entry.text))
-            return laid_out(selector, WIDTH if has_lines else ONE_LINE)
+            return formatted(selector, WIDTH if has_lines else ONE_LINE)
     complain_of(one, error)
     return None

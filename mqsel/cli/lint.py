@@ -14,7 +14,7 @@ from urllib.parse import quote
 from mqsel.analysis.lint import RULES, Finding, finding_of_place, fixed
 from mqsel.analysis.lint.findings import NOTE
 from mqsel.arguments import check_total
-from mqsel.carets import caret, carets, nameable
+from mqsel.carets import caret, carets, nameable, plural
 from mqsel.cli import baseline
 from mqsel.cli.arguments import Commands, add_given, command, contract_of
 from mqsel.cli.choice import RuleChoice, add_choice, known_as
@@ -119,10 +119,10 @@ def _sum_up(found: _Found, known: int, damaged: int) -> None:
     unknown = sum(bool(one.reason) for one, _ in found)
     fixable = sum(bool(one.edits) for one in findings)
     counts = (
-        f"{len(found):,} selector{'s' * (len(found) != 1)}",
-        f"{unknown:,} that cannot be known" * bool(unknown),
-        f"{damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged),
-        f"{len(findings):,} finding{'s' * (len(findings) != 1)}",
+        plural(len(found), "selector"),
+        f"{unknown:,} incomplete" * bool(unknown),
+        f"{plural(damaged, 'place')} not read" * bool(damaged),
+        plural(len(findings), "finding"),
         f"{fixable:,} of them for --fix" * bool(fixable),
         f"{known:,} more in the baseline" * bool(known),
     )
@@ -136,7 +136,7 @@ def _write_baseline(path: str, found: _Found) -> None:
             known.setdefault(known_as(one, path), Counter()).update(finding.code for finding in findings)
     baseline.write(path, known)
     count = sum(len(findings) for _, findings in found)
-    say(f"mqsel: {path}: {count:,} finding{'s' * (count != 1)}")
+    say(f"mqsel: {path}: {plural(count, 'finding')}")
 
 
 def _print_json(found: _Found) -> None:
@@ -178,7 +178,7 @@ def _fix(
 
 
 def show(one: Given, findings: list[Finding], stream: TextIO) -> None:
-    """Print findings of a selector, and why it cannot be known, if so; then its text, with carets under all places."""
+    """Print findings of a selector, and why it is incomplete, if so; then its text, with carets under all places."""
     for finding in findings:
         line = f"{one.place(finding.span)}: {finding.severity}: {finding.sentence} [{finding.code}]"
         print_text(line, indent="    ", is_colored=True, stream=stream)

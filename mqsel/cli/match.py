@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from mqsel.carets import nameable
+from mqsel.carets import nameable, plural
 from mqsel.cli.arguments import (
     Commands,
     add_errors,
@@ -94,7 +94,7 @@ class MatchReport(Report):
             return 2 if self.trouble else 0
         self.conclude()
         say(
-            f"{total.messages:,} message{'s' * (total.messages != 1)}, "
+            f"{plural(total.messages, 'message')}, "
             f"{total.selected:,} {'not ' * self.asked.invert}selected, "
             f"{total.unknown:,} unknown because of a missing property, "
             f"{total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
@@ -105,8 +105,7 @@ class MatchReport(Report):
             if most:
                 say(f"{word}: " + ", ".join(f"{name} {count:,}" for name, count in most))
         if total.noted:
-            messages = f"{total.noted:,} message{'s' * (total.noted != 1)}"
-            say(f"skipped in part: {messages}, the first {total.note[1] if total.note else ''}")
+            say(f"skipped in part: {plural(total.noted, 'message')}, the first {total.note[1] if total.note else ''}")
         self.say_kept()
         return 2 if self.trouble else int(not total.selected)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mqsel.analysis.compare.migrate import Migrated, portable
 from mqsel.analysis.explain import in_words
 from mqsel.arguments import check_total
-from mqsel.carets import in_one_line, nameable
+from mqsel.carets import in_one_line, nameable, plural
 from mqsel.cli import page
 from mqsel.cli.arguments import Commands, add_given, command, contract_of, dialect_of
 from mqsel.cli.output import print_json, print_text, say, write_file
@@ -39,7 +39,7 @@ verdict      meaning
 same         you can use the selector as it is (proved)
 translated   the selector to use instead (proved)
 differs      no translation was found; mqsel shows a message and both results
-refused      unsupported: the product lacks something; mqsel says what to do
+unsupported  the product lacks something; mqsel says what to do
 not decided  neither a difference nor a proof; a contract (--given) may decide it
 """
 
@@ -95,7 +95,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
     trouble = bool(read.damaged)
     for one in read.selectors:
         if one.reason:
-            rows.append(_Row(one, Migrated("not decided", reason=f"the selector cannot be known: {one.reason}")))
+            rows.append(_Row(one, Migrated("not decided", reason=f"the selector is incomplete: {one.reason}")))
         else:
             try:
                 rows.append(_Row(one, portable(one.text, one.dialect, arguments.to, contracts[one.dialect])))
@@ -113,6 +113,9 @@ def _migrate(arguments: argparse.Namespace) -> int:
     if not arguments.json:
         for line in _summary(rows):
             say(line)
+        if any(row.found.verdict == "not decided" for row in rows) and not any(contracts.values()):
+            say("  hint: a contract of your messages may decide the rest: mqsel contract FILE > contract.json, then")
+            say("        add --given contract.json")
     if arguments.html is not None:
         tables = [*_tables(rows, names), *unread(read.damaged)]
         check_total(len(read.selectors), len(tables[-1 - bool(read.damaged)].rows))
@@ -150,7 +153,7 @@ def _in_json(row: _Row) -> dict[str, Any]:
 
 def _lines(row: _Row, target: str) -> Iterator[str]:
     one, found = row
-    yield f"{found.verdict:11}  {one.where}"
+    yield f"{_shown(found.verdict):11}  {one.where}"
     text = in_one_line(one.text)
     if found.verdict == "same":
         yield f"    {text}"
@@ -169,27 +172,32 @@ def _details(found: Migrated, target: str) -> Iterator[str]:
     if found.message is not None and found.truths is not None:
         yield f"for {in_words(found.message)} it is {found.truths[0]}, and {found.truths[1]} in {target}"
     for one in found.readings:
-        yield f"because of {one.field}: {one.meanings[0] or one.choices[0]} [{one.sources[0]}]"
-        yield f"in {target} {one.meanings[1] or one.choices[1]} [{one.sources[1]}]"
+        yield f"because of {one.field} (see language §2): {one.meanings[0] or one.choices[0]}"
+        yield f"in {target}: {one.meanings[1] or one.choices[1]}"
     if found.reason:
         yield found.reason
     if found.advice:
         yield f"instead: {found.advice}"
 
 
+def _shown(verdict: str) -> str:
+    """Return the word for a verdict, which JSON and Python call by the older word."""
+    return "unsupported" if verdict == "refused" else verdict
+
+
 def _reason(found: Migrated) -> str:
     """Return what verdicts are counted by."""
     if found.readings:
         return f"because of {', '.join(one.field for one in found.readings)}"
-    return found.reason or ("if properties have the types beside it" if found.assumes else "")
+    return found.reason or ("with assumptions about types (shown above)" if found.assumes else "")
 
 
 def _summary(rows: list[_Row]) -> Iterator[str]:
     counts = Counter(row.found.verdict for row in rows)
-    shown = ", ".join([f"{counts[verdict]:,} {verdict}" for verdict in _ABOUT_VERDICTS if counts[verdict]])
-    yield f"mqsel: {len(rows):,} selector{'s' * (len(rows) != 1)}{': ' * bool(shown)}{shown}"
+    shown = ", ".join([f"{counts[verdict]:,} {_shown(verdict)}" for verdict in _ABOUT_VERDICTS if counts[verdict]])
+    yield f"mqsel: {plural(len(rows), 'selector')}{': ' * bool(shown)}{shown}"
     for (verdict, reason), count in _reasons(rows):
-        yield f"  {count:,} {verdict} {reason}"
+        yield f"  {count:,} {_shown(verdict)} {reason}"
 
 
 def _reasons(rows: list[_Row]) -> list[tuple[tuple[str, str], int]]:
@@ -203,26 +211,28 @@ def _reasons(rows: list[_Row]) -> list[tuple[tuple[str, str], int]]:
 _ABOUT_VERDICTS = {
     "same": ("good", "can be used as they are: proved"),
     "translated": ("good", "have a translation: proved"),
-    "differs": ("bad", "select other messages, and no translation was found"),
-    "refused": ("bad", "use something that the product does not have"),
-    "not decided": ("text", "have to be looked at: no difference was found, and no proof"),
-    INVALID: ("bad", "are refused by the product of today"),
+    "differs": ("bad", "match other messages, and no translation was found"),
+    "refused": ("bad", "use something that the product doesn't support"),
+    "not decided": ("text", "neither a difference nor a proof was found: check them, or pass a contract (--given)"),
+    INVALID: ("bad", "are rejected by the current product"),
 }
 
 
 def _tables(rows: list[_Row], names: list[str]) -> Iterator[page.PageTable]:
     counts = Counter(row.found.verdict for row in rows)
-    yield page.counted(("Selectors", "Verdict", "What it means"), counts, _ABOUT_VERDICTS)
+    counts = Counter({_shown(verdict): count for verdict, count in counts.items()})
+    meanings = {_shown(verdict): meaning for verdict, meaning in _ABOUT_VERDICTS.items()}
+    yield page.counted(("Selectors", "Verdict", "Meaning"), counts, meanings)
     reasons = _reasons(rows)
     if reasons:
         yield page.PageTable(
             "Reasons",
             ("Selectors", "Verdict", "Reason"),
-            [[[("text", one)] for one in (f"{count:,}", *pair)] for pair, count in reasons],
+            [[[("text", one)] for one in (f"{count:,}", _shown(verdict), why)] for (verdict, why), count in reasons],
         )
     yield page.PageTable(
         "Selectors",
-        ("Where", "Verdict", "Selector", "What to know"),
+        ("Location", "Verdict", "Selector", "Details"),
         [
             [*_cells(row, names[0])]
             for row in sorted(rows, key=lambda row: -[*_ABOUT_VERDICTS].index(row.found.verdict))
@@ -234,6 +244,6 @@ def _cells(row: _Row, target: str) -> Iterator[page.Cell]:
     one, found = row
     key = "" if one.entry is None else f"{one.entry.key} {one.entry.destination}".strip()
     yield [("text", part) for part in (key, one.where) if part]
-    yield [(_ABOUT_VERDICTS[found.verdict][0], found.verdict)]
+    yield [(_ABOUT_VERDICTS[found.verdict][0], _shown(found.verdict))]
     yield [("old", one.text), ("new", found.text)] if found.verdict == "translated" else [("code", one.text)]
     yield [("text", line) for line in _details(found, target)]

@@ -32,7 +32,7 @@ def sourced(arguments: argparse.Namespace, files: list[Named], selects: Any) -> 
         option = "--ask-broker" if is_asking else "--follow"
         raise MqselError(f"{option} is for queues of running brokers: a file is also named")
     if is_following and queues > 1:
-        raise MqselError("--follow goes on with one queue: several are named", hint="start one mqsel for each")
+        raise MqselError("--follow waits at the end of one queue: several are named", hint="start one mqsel for each")
     if is_asking and is_following:
         raise MqselError("--ask-broker compares all messages of a queue: --follow has no end")
     if is_asking and any(
@@ -42,7 +42,7 @@ def sourced(arguments: argparse.Namespace, files: list[Named], selects: Any) -> 
             "--ask-broker compares all messages of a queue: --max-matches, --limit, -l and -q leave some out"
         )
     if queues and (arguments.jobs or 1) > 1:
-        raise MqselError("-j is for files: a queue is read by one process", hint="leave it out")
+        raise MqselError("-j is only for files: one process reads a queue", hint="leave it out")
     made: list[Named] = []
     questions = []
     for one in files:

@@ -165,7 +165,7 @@ class Report:
         if not self._kept:
             return
         messages, broken = sum(one.messages for one in self._kept), sum(one.broken for one in self._kept)
-        say(f"contract: {broken:,} of {messages:,} messages break it")
+        say(f"contract: {broken:,} of {messages:,} messages violate it")
         ways: Counter[tuple[str, str]] = sum([one.ways for one in self._kept], Counter())
         first = {way: text for one in reversed(self._kept) for way, text in one.first.items()}
         for way, count in sorted(ways.items(), key=lambda one: (-one[1], one[0])):

@@ -60,8 +60,8 @@ _BY_RELATION = {
 }
 # In the order in which a reviewer looks; whether it is one that people hope for; what it means.
 _VERDICTS = {
-    "invalid": ("bad", "the selector before or behind is refused"),
-    "not read": ("bad", "cannot be compared: a selector cannot be known, or a path could not be read wholly"),
+    "invalid": ("bad", "the old or the new selector is invalid"),
+    "not read": ("bad", "not compared: a selector is incomplete, or a path couldn't be read completely"),
     "removed": ("bad", "nobody gets these messages by this key any more"),
     "narrower": ("bad", "selects less than before: proved"),
     "other": ("bad", "selects some messages that it did not, and no longer some that it did"),
@@ -78,7 +78,7 @@ def reviewed(rows: Sequence[ReviewRow], contract: Contract | None) -> Iterator[P
     found = [(row, row.verdict) for row in rows]
     counts = {verdict: sum(one == verdict for _, one in found) for verdict in _VERDICTS}
     check_total(len(rows), *counts.values(), of="keys")
-    yield counted(("Keys", "Change", "What it means"), counts, _VERDICTS)
+    yield counted(("Keys", "Change", "Meaning"), counts, _VERDICTS)
     order = [*_VERDICTS]
     listed = sorted([one for one in found if one[1] != "unchanged"], key=lambda one: order.index(one[1]))
     if listed:
@@ -100,7 +100,7 @@ def _examples(row: ReviewRow, contract: Contract | None) -> Iterator[tuple[str, 
     known = [None if one is None else _known(one) for one in (row.old, row.new)]
     for one, given in zip(known, (row.old, row.new), strict=True):
         if given is not None and given.reason:
-            yield "text", f"{'before' if given is row.old else 'now'}: it cannot be known: {given.reason}"
+            yield "text", f"{'before' if given is row.old else 'now'}: incomplete: {given.reason}"
         if isinstance(one, SelectorError):
             yield "text", f"{'before' if given is row.old else 'now'}: {one.message}"
     old, new = [one if isinstance(one, Selector) else None for one in known]

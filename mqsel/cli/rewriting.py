@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import NamedTuple
 
+from mqsel.carets import plural
 from mqsel.cli.output import complain, flush, print_data, print_text, say
 from mqsel.cli.selectors import AllGiven, Given, columns_of, place_in_words
 from mqsel.files.framings import shown
@@ -116,4 +117,4 @@ def _show(document: Document, made: Rewritten, do: str, *, is_printed: bool) -> 
         for number in made.changed:
             print_text(f"{place_in_words(document.entries[number])}: would be written otherwise")
     elif made.changed:
-        say(f"mqsel: {file}: {len(made.changed):,} selector{'s' * (len(made.changed) != 1)} written")
+        say(f"mqsel: {file}: {plural(len(made.changed), 'selector')} written")

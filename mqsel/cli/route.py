@@ -17,7 +17,7 @@ from typing import IO, Any
 from mqsel.analysis.explain.account import Profiler
 from mqsel.analysis.explain.profile import report as profiled
 from mqsel.arguments import check_total
-from mqsel.carets import shortened
+from mqsel.carets import plural, shortened
 from mqsel.cli.arguments import (
     Commands,
     add_errors,
@@ -62,7 +62,7 @@ file, and "message" the message. If JSON can't hold it, the line has "file" and 
 messages as they are in their files. mqsel reports invalid selectors, and leaves them out.
 """
 
-_NONE_LEFT = "no selector is left"
+_NONE_LEFT = "none of the selectors is valid: nothing to do"
 _OPEN = 64  # files that are written to at a time
 _SHOWN = 10  # keys named in the summary
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -103,9 +103,9 @@ def _route(arguments: argparse.Namespace) -> int:
         arguments.files = [arguments.selectors]
     files = files_of(arguments)
     if arguments.why and "-" in files:
-        raise MqselError("--why reads the messages again: stdin cannot be", hint="put them into a file")
+        raise MqselError("--why reads the messages again, which stdin can't do", hint="put them into a file")
     if arguments.selectors == "-" and "-" in files:
-        raise MqselError("stdin has the selectors: it cannot have the messages, too", hint="name the files at the end")
+        raise MqselError("stdin has the selectors, so it can't have the messages", hint="name the files at the end")
     selectors, damaged = _read(arguments, _unfiltered(arguments.selectors) if is_export else ())
     folder = None if arguments.into is None else Folder(Path(arguments.into))
     report = RouteReport(ask, selectors, folder, as_json=arguments.json)
@@ -175,7 +175,7 @@ def _read(arguments: argparse.Namespace, all_keys: Iterable[str]) -> tuple[Selec
     if not made:
         raise MqselError(_NONE_LEFT if faulty or unknown or damaged else NONE_FOUND)
     if faulty or unknown:
-        counts = (len(faulty), "invalid"), (len(unknown), "that cannot be known")
+        counts = (len(faulty), "invalid"), (len(unknown), "incomplete")
         left = ", ".join([f"{count:,} {what}" for count, what in counts if count])
         say(f"selectors: {len(made):,} of {len(made) + len(faulty) + len(unknown):,}; left out: {left}")
     return made, bool(damaged)
@@ -225,8 +225,8 @@ class RouteReport(Report):
             check_total(total.messages, total.selected, total.unclaimed, total.skipped, of="messages")
         nothing = self.nothing
         say(
-            f"{total.messages:,} message{'s' * (total.messages != 1)}, {total.selected:,} of them delivered, "
-            f"{count:,} deliver{'y' if count == 1 else 'ies'} to {len(self._keys) - len(nothing):,} of "
+            f"{plural(total.messages, 'message')}, {total.selected:,} of them delivered, "
+            f"{plural(count, 'delivery', 'deliveries')} to {len(self._keys) - len(nothing):,} of "
             f"{len(self._keys):,} keys, {total.skipped:,} skipped, {self.seconds:.2f} s{stopped}"
         )
         left = total.unclaimed

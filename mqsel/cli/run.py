@@ -150,9 +150,9 @@ def _on_spark(
     arguments: argparse.Namespace, files: list[str], selects: Any, job: type[Job], report: Report
 ) -> _Records:
     if arguments.jobs:
-        raise MqselError("-j is for processes of mqsel: Spark has workers of its own", hint="--master 'local[4]'")
+        raise MqselError("-j is for mqsel's processes: Spark has its own workers", hint="--master 'local[4]'")
     if any(map(is_queue, files)):
-        raise MqselError("Spark reads no queues of running brokers: it would browse each several times")
+        raise MqselError("Spark can't read queues of running brokers: it would read each several times")
     from mqsel.spark.job import sifted_on_spark  # noqa: PLC0415 (pyspark is optional, and slow to import)
 
     if files and os.path.isfile(files[0]):  # noqa: PTH113 (quick to import)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mqsel.arguments import check_total
-from mqsel.carets import caret, in_one_line, nameable, shortened
+from mqsel.carets import caret, in_one_line, nameable, plural, shortened
 from mqsel.cli.arguments import Commands, Options, add_max_size, command, dialect_of, in_shell, is_message
 from mqsel.cli.output import complain, print_json, print_text, say, width_of
 from mqsel.cli.page import PageTable
@@ -236,7 +236,7 @@ def report_passed(passed: list[str], arguments: argparse.Namespace) -> None:
         say(f"mqsel: passed over: {shown(path)}")
     if passed:
         names = "" if arguments.verbose else "; -v lists them"
-        say(f"mqsel: passed over {len(passed):,} file{'s' * (len(passed) != 1)} without signs of selectors{names}")
+        say(f"mqsel: passed over {plural(len(passed), 'file')} without signs of selectors{names}")
 
 
 def unread(damaged: Sequence[Entry]) -> Iterator[PageTable]:
@@ -385,7 +385,7 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
         before = places.setdefault((one.file, one.key), one)
         if before is not one and one.kind in _KEYED:
             raise MqselError(
-                f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} stands in it twice: in line {one.line}, "
+                f"{shown(one.file)}:{one.line}: the key {shortened(one.key)} is in it twice: in line {one.line}, "
                 f"and in line {before.line}"
             )
     known: dict[str, Given] = {}
@@ -393,7 +393,7 @@ def keyed(paths: list[str], arguments: argparse.Namespace, dialect: Dialect | No
     for key, entry in zip(keys_of(entries), entries, strict=True):
         (unknown if entry.reason else known)[key] = _of_entry(entry)
         if entry.reason:
-            complain(f"{place_in_words(entry)}: {key}: it cannot be known: {entry.reason}")
+            complain(f"{place_in_words(entry)}: {key}: incomplete: {entry.reason}")
     check_total(len(entries), len(known), len(unknown))
     return KeyedSelectors(known, unknown, read.damaged)
 
@@ -457,8 +457,8 @@ def _list(arguments: argparse.Namespace) -> int:
         complain(NONE_FOUND)
     report_passed(passed, arguments)
     if not arguments.json:
-        unread = f", {damaged:,} place{'s' * (damaged != 1)} not read" * bool(damaged)
-        say(f"mqsel: {known:,} selector{'s' * (known != 1)}, {unknown:,} that cannot be known{unread}")
+        unread = f", {plural(damaged, 'place')} not read" * bool(damaged)
+        say(f"mqsel: {plural(known, 'selector')}, {unknown:,} incomplete{unread}")
     return 2 if damaged else int(not known + unknown)
 
 

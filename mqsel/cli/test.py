@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from mqsel.carets import plural
 from mqsel.cli.arguments import Commands, command
 from mqsel.cli.output import print_json, print_text, say
 from mqsel.files.configuration import configured
@@ -53,5 +54,5 @@ def _test(arguments: argparse.Namespace) -> int:
             for line in () if verdict.passed else verdict.report.split("\n"):
                 print_text(f"  {line}")
     failed = sum(not verdict.passed for verdict in verdicts)
-    say(f"{len(verdicts):,} case{'s' * (len(verdicts) != 1)}, {failed:,} failed")
+    say(f"{plural(len(verdicts), 'case')}, {failed:,} failed")
     return int(failed > 0)

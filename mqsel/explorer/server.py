@@ -98,8 +98,8 @@ class Explorer:
         url = escape(self.url)
         return (
             f'<iframe src="{url}" title="mqsel explore" width="100%" height="900"></iframe>'
-            f'<p>If this stays empty, open <a href="{url}" target="_blank" rel="noreferrer">the page</a>. The machine '
-            "that runs the notebook serves it, for itself alone: from another one, save the frame as Parquet, and run "
+            f'<p>If this stays empty, open <a href="{url}" target="_blank" rel="noreferrer">the page</a>. Only the '
+            "machine that runs the notebook can open it. For another machine, save the DataFrame as Parquet, and run "
             "<code>mqsel explore FILE</code> where your browser is.</p>"
         )
 
@@ -148,7 +148,7 @@ async def _answer(session: Session, request: Request) -> Response:
                 return PlainTextResponse("the question is too long", 413)
         question = Question.read(json.loads(body))
     except (ValueError, RecursionError, ClientDisconnect):
-        return PlainTextResponse("this is no question", 400)
+        return PlainTextResponse("this isn't a question of the page", 400)
     answer = await run_in_threadpool(_answered, session, request.path_params["name"], question)
     return Response(answer, media_type="application/json")
 

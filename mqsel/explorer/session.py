@@ -208,19 +208,19 @@ class Session:
     def state(self) -> dict[str, Any]:
         """Return how far the files are read, and what is wrong with them."""
         notes = [
-            f"{shown(name)} has changed or is gone since it was read: these are the messages it had"
+            f"{shown(name)} has changed or is gone since mqsel read it: the page shows the messages that it had"
             for name, stamp in self._stamps.items()
             if _stamp(name) != stamp
         ]
         if self._is_full:
             room = f"{self._room / (1 << 30):.3g} GiB"
             notes.append(
-                f"the rest of the files does not fit into {room} of memory: mqsel why and match read all of them"
+                f"the files have more messages than fit into {room} of memory: mqsel why and mqsel match read all"
             )
         left = self._skipped + self._broken - len(self._problems)
         more = [f"and {left:,} more could not be read: mqsel inspect reports each"] * (left > 0)
         return {
-            "files": _visible(self._source.files or ["a frame"]),
+            "files": _visible(self._source.files or ["a DataFrame"]),
             "kinds": ", ".join(dict.fromkeys(block.kind for block in [*self._blocks])),
             "messages": sum(block.rows for block in [*self._blocks]),
             "reading": self._is_reading,

@@ -272,7 +272,7 @@ def _read(path: str) -> object:
     try:
         found = tomllib.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:  # no UTF-8, too
-        raise MqselError(f"{path}: this is no TOML: {error}") from error
+        raise MqselError(f"{path}: this isn't TOML: {error}") from error
     tool = found.get("tool")
     return found if whole else tool.get("mqsel") if isinstance(tool, dict) else None
 

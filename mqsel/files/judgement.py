@@ -38,7 +38,7 @@ class JudgedMessage(NamedTuple):
             return where + self.explanation.text(width)
         verdict = "TRUE: selected" if self.selected else "FALSE: not selected"
         alone = self.explanation.text(width and width - 2)
-        return f"{where}{verdict}: {self.decided}\nthe selector alone\n  " + alone.replace("\n", "\n  ")
+        return f"{where}{verdict}: {self.decided}\nonly the selector\n  " + alone.replace("\n", "\n  ")
 
     def in_json(self) -> dict[str, Any]:
         """Return it for JSON."""

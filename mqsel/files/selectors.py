@@ -60,7 +60,7 @@ def selectors(path: str | os.PathLike[str]) -> Iterator[Keyed]:
         for one in found:
             if one.key in places:
                 before = f", and in {places[one.key]}" if one.place else ""
-                raise file_trouble(name, f"the key {shortened(one.key)} stands in it twice: in {one.place}{before}")
+                raise file_trouble(name, f"the key {shortened(one.key)} is in it twice: in {one.place}{before}")
             places[one.key] = one.place
             yield one
 
@@ -110,7 +110,7 @@ def _of_json(name: str, data: bytes) -> Iterator[Keyed]:
             what = "an object" if isinstance(selector, _Pairs) else _JSON_NAMES.get(type(selector), "a number")
             raise file_trouble(name, f"the selector of {shortened(key)} is {what}: expected a string")
         if key in keys:
-            raise file_trouble(name, f"the key {shortened(key)} stands in it twice")
+            raise file_trouble(name, f"the key {shortened(key)} is in it twice")
         keys.add(key)
         yield Keyed(key, selector, "")
 

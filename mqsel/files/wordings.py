@@ -51,7 +51,7 @@ def bad_prefix(path: str, offset: int, prefix: bytes, left: int, limit: int) -> 
     hint = (
         "the file was cut off, or a length before it is wrong"
         if offset
-        else "expected messages with their length in front, 4 bytes, big-endian, or one message that begins with MQMD"
+        else "expected length-prefixed messages (4 bytes, big-endian), or one message that begins with MQMD"
     )
     return FileError(found, path=path, offset=offset, hint=hint)
 
@@ -68,7 +68,7 @@ def foreign_encoding(path: str, head: bytes) -> FileError | None:
 
 
 def file_trouble(path: str, why: str) -> FileError:
-    said = "a message is no file: mqsel explain takes one, other commands read it from stdin"
+    said = "a message isn't a file: pass it to mqsel explain, or to other commands on stdin"
     return FileError(
         f"the file cannot be read: {nameable(path, why)}", path=path, hint=said if path[:1] == "{" else None
     )
@@ -85,8 +85,8 @@ def fault(path: str, error: Exception) -> str:
 
 def unwritable(name: str, arrow_type: str, error: Exception) -> PropertyTypeError:
     return PropertyTypeError(
-        f"column '{name}' of the Arrow type {arrow_type} has a value that cannot be written as JSON, "
-        f"{shortened_line(str(error))}: expected one that Python knows",
+        f"column '{name}' of the Arrow type {arrow_type} has a value that can't be written as JSON, "
+        f"{shortened_line(str(error))}: expected a value that Python knows",
         name=name,
         value_type=arrow_type,
         hint="cast it to int64 or string, or leave it out",

@@ -152,9 +152,9 @@ def _of_data(
     found, what = (kind, "") if kind else _recognised(place, data, text.lstrip("\0"), has_words)
     damage: list[Entry] = []
     if found and damaged >= 0:
-        damage.append(source.damage(found, damaged, "a NUL character is no text: it was read as a blank"))
+        damage.append(source.damage(found, damaged, "a NUL character isn't text: mqsel read it as a space"))
     elif what and not found:
-        expected = "UTF-8, or a mark in front" if what == WIDE else "selectors; mqsel match reads messages"
+        expected = "UTF-8, or a byte order mark" if what == WIDE else "selectors; mqsel match reads messages"
         damage.append(source.damage("lines", 0, f"this looks like {what}: expected {expected}"))
     elif not found and place.is_named and has_words and (at := mentioned(text)) >= 0:
         damage.append(source.damage("lines", at, _MENTIONED))

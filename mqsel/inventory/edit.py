@@ -60,7 +60,7 @@ def document_of(place: Place, kind: str | None, columns: Mapping[str, str], data
     Raises: EditError: nothing can be written there.
     """
     if "://" in place.path:
-        raise EditError("what stands at an address is only read")
+        raise EditError("mqsel only reads files at a URL")
     if data is None and is_pipe(place.path):
         raise EditError("what comes from a pipe is only read")
     if data is None:
@@ -415,7 +415,7 @@ class _Check:
             if not alike and is_other:
                 return "read again, it would not be the same selector"
             if not alike:
-                return f"the entry of line {old.line} would be another one, too"
+                return f"the entry of line {old.line} would also change"
         return ""
 
 

@@ -118,7 +118,7 @@ class Source:
         In these a text is what it is, too: nothing in it is a placeholder.
 
         Args:
-            reason: why it cannot be known; otherwise holes and placeholders in it are.
+            reason: why it is incomplete; otherwise holes and placeholders in it are.
         """
         is_own = KINDS[kind].reader == "own"
         place = text.span[0]

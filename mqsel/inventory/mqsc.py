@@ -43,7 +43,7 @@ def _hole(match: re.Match[str]) -> str:
     return HOLE * len(match[0])
 
 
-_NO_END = "its value has no end: expected an apostrophe, doubled within the value, and a parenthesis"
+_NO_END = "its value has no end: expected a single quote, doubled within the value, and a parenthesis"
 
 
 def _commands(source: Source) -> Iterator[Text]:

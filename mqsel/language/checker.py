@@ -19,9 +19,17 @@ except ModuleNotFoundError:
 
 from mqsel import errors
 from mqsel.carets import Span, quoted
-from mqsel.language import computed, hints
+from mqsel.language import computed
+from mqsel.language.advice import (
+    HYPHEN,
+    TWO_MINUS_SIGNS,
+    dashes,
+    in_milliseconds,
+    is_hyphenated,
+    milliseconds,
+    wrong_type,
+)
 from mqsel.language.dialect import PRESETS, Dialect
-from mqsel.language.lexer import dashes, is_hyphenated
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -43,8 +51,7 @@ from mqsel.language.nodes import (
     operator_of,
     walk,
 )
-from mqsel.language.operators import BOUNDS, HYPHEN, OPERATORS, RELATIONS, TWO_MINUS_SIGNS
-from mqsel.language.wordings import wrong_type
+from mqsel.language.operators import BOUNDS, OPERATORS, RELATIONS
 from mqsel.names import (
     DESCRIPTOR,
     HEADER_NAMES,
@@ -373,7 +380,7 @@ def check_types(order: Sequence[Node], text: str, dialect: Dialect) -> None:
                     raise wrong_type(text, operand.span, what, _described(operand, text), hint)
         elif isinstance(node, Comparison) and differing(node) and not _accepts(node, dialect):
             raise errors.SelectorTypeError(
-                f"'{node.operator}' compares {sides(node, text)}: only values of one type compare",
+                f"'{node.operator}' compares {sides(node, text)}: expected two values of one type",
                 selector=text,
                 span=node.span,
                 hint=advice(node, text),
@@ -391,13 +398,13 @@ def _number_of(node: Node, operand: Node) -> str:
     """Return what to write for a string where a number stands: a date beside JMSTimestamp, or the digits of one."""
     string = operand.value if isinstance(operand, Literal) and isinstance(operand.value, str) else ""
     if any(type(one) is Identifier and one.name in TIMES for one in children(node)):
-        made = hints.milliseconds(string)
-        return "" if made is None else hints.in_milliseconds(string, made)
+        made = milliseconds(string)
+        return "" if made is None else in_milliseconds(string, made)
     texts = [
         one.name for one in children(node) if type(one) is Identifier and one.name.endswith(("PutDate", "PutTime"))
     ]
     if texts:
-        made = hints.milliseconds(string)
+        made = milliseconds(string)
         return f"{texts[0]} is text: write LIKE '{string[:4]}%'" + (
             f", or compare JMSTimestamp with {made}" if made else ""
         )

@@ -22,28 +22,26 @@ except ModuleNotFoundError:
 
 from mqsel import errors
 from mqsel.carets import Span, quoted
-from mqsel.language import hints
-from mqsel.language.dialect import CHOICES, Dialect, kept
-from mqsel.language.operators import (
-    ADDED,
-    FOREIGN,
-    KEYWORDS,
-    NAMES,
+from mqsel.language import advice
+from mqsel.language.advice import (
     NO_COMMENTS,
-    NOT_MODELLED,
-    RESERVED_OF,
-    SYMBOLS,
-)
-from mqsel.language.product import NEVER, Numbers
-from mqsel.language.products import PRODUCTS
-from mqsel.language.wordings import (
-    bad_double_quotes,
     bad_number,
     not_in_capitals,
     not_modelled,
     number_out_of_range,
     unexpected_character,
 )
+from mqsel.language.dialect import CHOICES, Dialect, kept
+from mqsel.language.operators import (
+    ADDED,
+    KEYWORDS,
+    NAMES,
+    NOT_MODELLED,
+    RESERVED_OF,
+    SYMBOLS,
+)
+from mqsel.language.product import NEVER, Numbers
+from mqsel.language.products import PRODUCTS
 from mqsel.names import IGNORABLE, NAME_PREFIXES, PART, SECTION_FIELDS, START, WHITE_SPACE
 
 if not cython.compiled:
@@ -72,19 +70,6 @@ _NO_START = "".join(map(re.escape, _OTHERS))
 _NO_PART = "".join([re.escape(one) for one in _OTHERS if not one.isdigit() and one not in IGNORABLE])
 
 _SIGNS = (*SYMBOLS, "(", ")", ",")
-
-_CHARACTER_HINTS = {
-    **FOREIGN,
-    ";": "a selector is one condition without a closing semicolon",
-    **dict.fromkeys("‘’‚“”„´", "a string stands between straight apostrophes: 'text'"),
-    "]": "names are written without brackets",
-    "?": "there are no parameters; the wildcard for one character is _ in a LIKE pattern",
-    "\\": "a backslash has a meaning only inside a string",
-    "@": "there are no parameters in a selector",
-    **dict.fromkeys("{}", "parentheses are round"),
-    "\x0b": "vertical tab is white space in IBM MQ only: use a blank",
-    "\xa0": "a no-break space is not white space here: use a blank",
-}
 
 
 def _approximate(digits: str) -> str:
@@ -152,10 +137,6 @@ class _Lexicon(
 
 # Names that a lexicon remembers, before it begins anew, and how long they may be.
 _REMEMBERED, _LONGEST = 4096, 64
-# As `mqsel.language.parameters` finds one.
-_PARAMETER = re.compile(r"(?<![\w$:]):([^\W\d]\w{0,63})")
-
-
 _SPELLED = (
     *"whitespace identifier_dots byte_strings approximate_literals quoted_names comments letters strings words".split(),
     *"numbers arithmetic".split(),
@@ -454,7 +435,8 @@ def _token(
         case "quoted":
             return "bytes", _byte_string(text, span, word, dialect)
         case "bad":
-            raise _bad_character(text, start, word, dialect)
+            _refuse_not_modelled(text, start, dialect)
+            raise advice.bad_character(text, start, dialect)
     is_octal = group == "approximate" and word[0] == "0" and word[1] in "0123456789_"
     if is_octal and dialect.approximate_literals == "no_leading_zero":
         bare = word.lstrip("0_")
@@ -523,16 +505,6 @@ def _prefixed_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
     return f"{prefix}.{name}"
 
 
-def dashes(text: str) -> list[int]:
-    """List where ``--`` stands outside of strings: two minus signs, which people may have meant as a comment."""
-    return [match.start() for match in re.finditer(r"'[^']*'|\"[^\"]*\"|--", text) if match.group() == "--"]
-
-
-def is_hyphenated(piece: str) -> bool:
-    """Report whether a difference may be meant as one name: color-name."""
-    return re.fullmatch(r"[^\W\d][\w$.]*(?:-[\w$.]+)+", piece) is not None
-
-
 def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
     for offset, character in enumerate(word):
         if character.isascii() or character <= "\x9f":  # the pattern lets only letters, digits and ignorables in
@@ -540,7 +512,7 @@ def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
         span = (start + offset, start + offset + 1)
         allowed = PART if offset else START
         if unicodedata.category(character) not in allowed:
-            raise unexpected_character(text, span, _hint_for(character))
+            raise unexpected_character(text, span, advice.of_character(character))
         if character > "\uffff" and dialect.identifier_astral == "no":
             raise errors.SelectorSyntaxError(
                 f"{quoted(character)} lies above U+FFFF: no property name holds it",
@@ -549,73 +521,16 @@ def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
                 hint=f"names have no characters above U+FFFF in this dialect [{errors.MQRC.MQRC_PROPERTY_NAME_ERROR}]",
             )
     if word[0] <= "\x9f" and not word[0].isascii():
-        raise unexpected_character(text, (start, start + 1), _hint_for(word[0]))
+        raise unexpected_character(text, (start, start + 1), advice.of_character(word[0]))
 
 
-def _hint_for(character: str) -> str | None:
-    hint = _CHARACTER_HINTS.get(character)
-    if hint is None and not character.isascii():
-        plain = unicodedata.normalize("NFKC", character)
-        if plain != character and plain.isascii() and plain.strip():
-            return f"this is U+{ord(character):04X}: write the plain {plain}"
-        if character.isdecimal():
-            return f"write the plain {unicodedata.decimal(character)}"
-        if character.isspace() or unicodedata.category(character) in ("Zs", "Zl", "Zp", "Cf"):
-            return f"U+{ord(character):04X} is not white space in this dialect: use a blank"
-    return hint
-
-
-def _bad_character(text: str, start: int, character: str, dialect: Dialect) -> errors.SelectorSyntaxError:
-    if character == "'":
-        return errors.SelectorSyntaxError(
-            "unterminated string literal: the closing apostrophe is missing",
-            selector=text,
-            span=(start, start + 1),
-            hint=hints.unterminated(text, start),
-        )
-    span = (start, start + 1)
+def _refuse_not_modelled(text: str, start: int, dialect: Dialect) -> None:
+    """Raise what is not modelled, if the character at a place ends a construct that the product has."""
     for construct, following in NOT_MODELLED[dialect.rules.not_modelled].items():
         first = start + 1 - len(construct)
         is_whole = text[start + 1 : start + 2].isidentifier() if following else first == 0
-        if is_whole and construct[-1] == character and text.startswith(construct, max(first, 0)):
-            return not_modelled(text, (first, start + 1), construct)
-    hint = hints.closed_early(text, start)
-    if hint is not None:
-        return unexpected_character(text, span, hint)
-    if character == '"':
-        hint = f"{hints.STRING}'text'" if dialect.byte_strings == "no" else 'close the byte string with "'
-        return bad_double_quotes(text, span, "the closing double quote is missing", dialect, hint)
-    if character in "`[":
-        stop = text.find({"[": "]"}.get(character, character), start + 1) + 1
-        return unexpected_character(text, span, hints.unquoted(text, (start, stop or start + 1), dialect))
-    if character in "&|!":
-        stop = start + (2 if text[start + 1 : start + 2] in (character, "=") else 1)
-        hint = hints.bars(text, start) if text[start:stop] == "||" else hints.encoded(text, start)
-        foreign = _CHARACTER_HINTS[character] + hints.owners(text[start:stop])
-        return unexpected_character(text, (start, stop), hint or foreign)
-    hint = hints.encoded(text, start) or (_hint_for(character) or "") + hints.owners(character) or None
-    if character == ".":
-        hint = "names have no dots in this dialect; IBM_MQ has them (Root.MQMD.MsgType)"
-        if dialect.identifier_dots == "yes":
-            hint = "a name starts with a letter, not with a dot"
-        elif re.search(r"(?i)\b(?:message|body|payload)\Z", text[max(start - 8, 0) : start]):
-            hint = "a selector does not read the body: the sender has to set a property"
-        elif dialect.identifier_dots in NAME_PREFIXES:
-            hint = f"before a dot stands one of {', '.join(NAME_PREFIXES[dialect.identifier_dots])}, without quotes"
-    elif character == ":":
-        dated = text[start - 1 : start].isdigit() and text[start + 1 : start + 2].isdigit()
-        if dated:
-            hint = hints.date(text, start) or (
-                "there is no literal for a date or time: compare with milliseconds since 1970 as an exact number"
-            )
-        elif parameter := _PARAMETER.match(text, start):
-            hint = f"mqsel.compile has an argument for the values of parameters: parameters={{'{parameter[1]}': …}}"
-        else:
-            hint = (
-                "a name has no colon in it, and there are no prefixes such as xpath: or convert_string_expressions:; "
-                "text stands between apostrophes"
-            )
-    return unexpected_character(text, span, hint)
+        if is_whole and construct[-1] == text[start] and text.startswith(construct, max(first, 0)):
+            raise not_modelled(text, (first, start + 1), construct)
 
 
 def _quoted_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
@@ -630,50 +545,21 @@ def _quoted_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
 
 
 def _byte_string(text: str, span: Span, word: str, dialect: Dialect) -> bytes:
-    body = word[1:-1]
-    has_prefix = body[:2] in ("0x", "0X")
-    digits = body[2:] if has_prefix else ""
-    are_digits = re.fullmatch("[0-9A-Fa-f]*", digits) is not None
-    if dialect.byte_strings == "yes" and digits and are_digits and len(digits) % 2 == 0:
-        return bytes.fromhex(digits)
-    made = hints.as_bytes(body)
-    hint = f"write {made}" if made else "write pairs of 0-9 and A-F"
-    if dialect.byte_strings == "no":
-        found = "stands in double quotes"
-        hint = hints.NO_BYTES if has_prefix else hints.unquoted(text, span, dialect)
-    elif not has_prefix:
-        found, hint = "does not start with 0x", hints.unquoted(text, span, dialect)
-        if made and hint.startswith(hints.STRING):
-            hint = f"a byte string is written {made}; {hint}"
-    elif not are_digits:
-        found = "holds something else than hexadecimal digits"
-    elif not digits:
-        found = "has no digits"
-    else:
-        found, hint = "has an odd number of digits", f"two digits make a byte: {hint}"
-    raise bad_double_quotes(text, span, f"{quoted(word)} {found}", dialect, hint)
+    match = re.fullmatch('"0[xX]((?:[0-9A-Fa-f]{2})+)"', word)
+    if match is None or dialect.byte_strings != "yes":
+        raise advice.bad_byte_string(text, span, word, dialect)
+    return bytes.fromhex(match[1])
 
 
 def _check_number_end(text: str, start: int, stop: int) -> None:
-    following = text[stop : stop + 1]
-    if not following or not (following.isalnum() or following in "_$."):
-        return
     end = stop
     while end < len(text) and (text[end].isalnum() or text[end] in "_$."):
         end += 1
     tail = text[stop:end]
-    if tail.upper() in KEYWORDS and tail.isascii():
-        return  # 5AND b: Java's lexers and those of the brokers end the number there
-    hint = "a name does not start with a digit; text stands between apostrophes"
-    if tail in ("e", "E"):
-        hint = "write the exponent's digits, as in 7E3"
-    elif tail.startswith("_"):
-        hint = "digits are not grouped"
-    elif text[start:stop] == "0" and tail[0] in "bB":
-        hint = "there are no binary numbers"
-    else:
-        hint = hints.date(text, start) or hint
-    raise bad_number(text, (start, end), f"{quoted(tail)} follows the digits", hint)
+    if tail and not (
+        tail.upper() in KEYWORDS and tail.isascii()
+    ):  # 5AND b: Java's lexers and those of the brokers end it
+        raise advice.bad_number_end(text, (stop, end), start)
 
 
 def _number(text: str, span: Span, word: str, group: str, dialect: Dialect) -> int | float:
@@ -683,7 +569,7 @@ def _number(text: str, span: Span, word: str, group: str, dialect: Dialect) -> i
             raise bad_number(text, span, "this dialect has decimal numbers only", "write it in decimal")
         if not word[2:].rstrip("lL"):
             quotes = re.match(r"'[^']*'|\"[^\"]*\"", text[span[1] :])
-            made = hints.as_bytes(quotes[0]) if quotes else ""
+            made = advice.as_bytes(quotes[0]) if quotes else ""
             hint = f"a byte string is written {made}" if made else "write 0-9 and A-F after 0x"
             raise bad_number(text, span, "no hexadecimal digit follows 0x", hint)
         return _exact(text, span, int(digits or "0", 16), dialect)

@@ -1,4 +1,4 @@
-"""The operators of the language, one row each, and what other languages write instead. The rest is computed from them.
+"""The operators of the language, one row each. The rest is computed from them.
 
 A row does not say what an operator does: `mqsel.values` does it for constants, the machine for messages.
 Follows language §3 and §4.
@@ -112,87 +112,6 @@ NOT_MODELLED: dict[str, Mapping[str, str]] = {
     "none": {},
     **{row.rules.not_modelled: row.unmodelled for row in PRODUCTS.values() if row.unmodelled},
 }
-# What only some dialects have: the field and its choice.
-HAVING = {
-    **{symbol: choice for choice, symbols in ADDED.items() for symbol in symbols},
-    **dict.fromkeys(TEXT_TESTS, ("words", "contains")),
-    **{name: ("words", choice) for choice, names in FUNCTIONS_OF.items() for name in names},
-}
-# What to write for a word of JMS that a dialect does not have.
-INSTEAD = {
-    "BETWEEN": "there is no BETWEEN in this dialect: write name >= 1 AND name <= 9",
-    "LIKE": "there is no LIKE in this dialect: write name CONTAINS 'text', STARTSWITH or ENDSWITH",
-}
-NOT_NEXT = "NOT negates what stands next in this dialect: put the test that it negates into parentheses"
 
 # BETWEEN, and NOT BETWEEN, as two comparisons: with the lower and with the upper bound.
 BOUNDS = {False: (">=", "<="), True: (OPERATORS[">="].negated, OPERATORS["<="].negated)}
-
-NO_COMMENTS = "a selector has no comments"
-TWO_MINUS_SIGNS = f"{NO_COMMENTS}: '--' is two minus signs"
-# Why '--' begins no comment, by the choice of the field `comments`.
-MINUS_IS_NO_COMMENT = {
-    "no": TWO_MINUS_SIGNS,
-    "slashes": "a comment begins with //: '--' is two minus signs",
-    "dashes": "a comment ends with its line, and this line has no end: '--' is two minus signs",
-}
-
-HYPHEN = "'-' is the minus sign: no name has one in it"
-
-_NOT_EQUAL = "not equal is written <>"
-_EQUAL = "equality is written ="
-_LESS_OR_EQUAL = "less than or equal is written <="
-_GREATER_OR_EQUAL = "greater than or equal is written >="
-_CONDITION_ALONE = "a selector is a condition alone: leave out SELECT, FROM and WHERE"
-_NO_CASE = "there is no CASE: join conditions with AND and OR"
-_REGULAR = "there are no regular expressions: use LIKE with % and _"
-# What other languages write where an operator stands, symbols and words, and what to do instead.
-FOREIGN = {
-    "==": "equality is written '=' in a selector",
-    "=<": _LESS_OR_EQUAL,
-    "=>": _GREATER_OR_EQUAL,
-    "=<=": "write <= alone",
-    "=>=": "write >= alone",
-    "><": _NOT_EQUAL,
-    "!": f"{_NOT_EQUAL}, negation is written NOT",
-    "&": "write AND",
-    "|": "write OR",
-    "%": "% is a wildcard inside a LIKE pattern, which stands between apostrophes; there is no remainder operator",
-    "^": "there is no such operator, and none for powers",
-    "~": "there is no such operator; negation is written NOT",
-    "−": "write the hyphen-minus -",
-    "–": "write the hyphen-minus -",
-    "≠": "write <>",
-    "≤": "write <=",
-    "≥": "write >=",
-    "#": NO_COMMENTS,
-    "CONTAINS": "use LIKE with %: name LIKE '%text%'",
-    "STARTSWITH": "use LIKE with %: name LIKE 'text%'",
-    "ENDSWITH": "use LIKE with %: name LIKE '%text'",
-    "REGEXP": _REGULAR,
-    "RLIKE": _REGULAR,
-    "MATCHES": _REGULAR,
-    "EQ": _EQUAL,
-    "EQUAL": _EQUAL,
-    "EQUALS": _EQUAL,
-    "NE": _NOT_EQUAL,
-    "NOT EQ": _NOT_EQUAL,
-    "NOT EQUAL": _NOT_EQUAL,
-    "NOT EQUALS": _NOT_EQUAL,
-    "LT": "less than is written <",
-    "LE": _LESS_OR_EQUAL,
-    "LTE": _LESS_OR_EQUAL,
-    "GT": "greater than is written >",
-    "GE": _GREATER_OR_EQUAL,
-    "GTE": _GREATER_OR_EQUAL,
-    "EXISTS": "to test whether a message has a property write name IS NOT NULL",
-    "SELECT": _CONDITION_ALONE,
-    "FROM": _CONDITION_ALONE,
-    "WHERE": _CONDITION_ALONE,
-    "CASE": _NO_CASE,
-    "WHEN": _NO_CASE,
-    "XOR": "there is no XOR: write a <> b",
-    "MOD": "there is no remainder operator",
-    "XPATH": "a selector reads properties, never the body: XPATH is an extension of ActiveMQ",
-    "XQUERY": "a selector reads properties, never the body",
-}

@@ -33,7 +33,6 @@ cdef class _Parser:
     cdef Py_ssize_t start  # of the operand that has just been completed
     cdef list stack  # the open constructs
     cdef list order  # the nodes that have been made
-    cdef tuple _tokens  # the tokens as rows, for errors
 
     @cython.locals(top=_Open, kinds=list, kind=str, at=cython.Py_ssize_t)
     cdef tuple operand(self)

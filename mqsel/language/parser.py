@@ -18,9 +18,21 @@ except ModuleNotFoundError:
 
 from mqsel import errors
 from mqsel.carets import quoted
+from mqsel.language.advice import (
+    HYPHEN,
+    NOT_NEXT,
+    OPERAND_ENDS,
+    TWO_MINUS_SIGNS,
+    Place,
+    dashes,
+    is_hyphenated,
+    not_modelled,
+    unexpected,
+    unexpected_token,
+    wrong_type,
+)
 from mqsel.language.dialect import Core, Dialect, core_of, kept
-from mqsel.language.hints import adjacent, foreign, owners
-from mqsel.language.lexer import Token, Tokens, dashes, is_hyphenated, out_of_range, scan
+from mqsel.language.lexer import Tokens, out_of_range, scan
 from mqsel.language.nodes import (
     And,
     Arithmetic,
@@ -38,34 +50,24 @@ from mqsel.language.nodes import (
     Sign,
     walk,
     with_conversions,
-    written_name,
 )
 from mqsel.language.operators import (
     BINARY,
-    FOREIGN,
     FUNCTIONS_OF,
-    HYPHEN,
-    INSTEAD,
-    KEYWORDS,
-    NO_COMMENTS,
     NOT_MODELLED,
-    NOT_NEXT,
     OPERATORS,
     PREDICATE,
     PREDICATES,
     PRIMARY,
     READ_OF,
     RELATIONS,
-    RESERVED_OF,
     SIGN,
     SUM,
     TABLE,
     TEXT_TESTS,
-    TWO_MINUS_SIGNS,
 )
 from mqsel.language.settle import settled
 from mqsel.language.static import check_depth, check_parsed
-from mqsel.language.wordings import not_modelled, unexpected_token, wrong_type
 
 MAX_NESTING = 500  # open parentheses, NOTs and signs at one place
 
@@ -209,7 +211,6 @@ class _Parser:
         self.start = 0  # of the operand that has just been completed, its parentheses included
         self.stack = [_Open(_ROOT, 0, 0)]
         self.order: list[Node] = []  # the nodes that have been made
-        self._tokens: tuple[Token, ...] | None = None
         if dialect.rules.words == "not_null":
             self.find_is()
 
@@ -219,15 +220,6 @@ class _Parser:
         for at, name in enumerate(names):
             if name == "IS" and names[at + 1 + (self.kinds[at + 1] == "NOT")] == "NULL":
                 self.kinds[at] = "IS"
-
-    # Not a cached_property: before Python 3.12 all parsers of a process share its lock, and an exception from outside
-    # that comes as it is taken leaves it taken: all threads that parse afterwards wait for ever.
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """The tokens as rows, for errors."""
-        if self._tokens is None:
-            self._tokens = tuple(map(Token, *self.columns))
-        return self._tokens
 
     def selector(self) -> list[Node]:
         if self.kinds[0] == "end" and self.rules.empty_text == "true":
@@ -339,7 +331,7 @@ class _Parser:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise errors.SelectorLimitError(
-                f"nested more than {MAX_NESTING} deep: the selector is refused",
+                f"nested more than {MAX_NESTING} deep: mqsel rejects the selector",
                 selector=self.text,
                 span=(self.starts[self.at], self.stops[self.at]),
                 hint="join terms of one kind without parentheses: a AND b AND c",
@@ -667,16 +659,16 @@ class _Parser:
         raise self.unexpected("AND, OR or the end of the selector", hint)
 
     def fail(self, expected: str) -> NoReturn:
-        token = self.tokens[self.at]
-        if isinstance(token.value, errors.SelectorError):
-            raise token.value
+        value = self.values[self.at]
+        if isinstance(value, errors.SelectorError):
+            raise value
         self.refuse_not_modelled()
-        raise self.unexpected(expected, self.hint(token))
+        raise self.unexpected(expected)
 
     def refuse_not_modelled(self) -> None:
         """Raise what is not modelled, if a construct stands here, where a value may, that the product has."""
         at = self.at - (self.kinds[self.at] == "(" and self.at > 0)
-        if self.kinds[at] == "end" or (at and self.kinds[at - 1] in _ENDS):
+        if self.kinds[at] == "end" or (at and self.kinds[at - 1] in OPERAND_ENDS):
             return
         span = (self.starts[at], self.stops[at])
         word = self.text[slice(*span)]
@@ -685,120 +677,22 @@ class _Parser:
         if NOT_MODELLED[self.rules.not_modelled].get(word) == self.kinds[at + 1]:
             raise not_modelled(self.text, span, word)
 
-    def unexpected(self, expected: str, hint: str | None) -> errors.SelectorSyntaxError:
-        token = self.tokens[self.at]
-        found = "end of the selector"
-        if token.kind != "end":
-            found = quoted(self.text[token.start : token.stop])
-            if self.at:
-                before = self.tokens[self.at - 1]
-                found += f" after {quoted(self.text[before.start : before.stop])}"
-        return unexpected_token(self.text, (token.start, token.stop), found, expected, hint)
-
-    def hint(self, token: Token) -> str | None:
-        """Name the mistake behind an unexpected token."""
-        kind = token.kind
-        before = self.tokens[self.at - 1].kind if self.at else ""
-        earlier = self.tokens[self.at - 2].kind if self.at > 1 else ""
-        following = self.tokens[self.at + 1].kind if kind != "end" else ""
-        if kind in RESERVED_OF[self.rules.words] - READ_OF[self.rules.words]:
-            meant = None if following in RELATIONS | PREDICATES else INSTEAD.get(kind) or foreign(kind)
-            return meant or f"{kind} is a reserved word{self.as_name(token)}"
-        if before == "/" and kind == "/":
-            return NO_COMMENTS
-        if before in RELATIONS and kind in RELATIONS:
-            if self.tokens[self.at - 1].stop < token.start and before + kind in RELATIONS:
-                return f"write {before}{kind} without a blank"
-            return FOREIGN.get(before + kind, "write one of = <> < <= > >=")
-        if before == "IS" or (before == "NOT" and earlier == "IS"):
-            return "IS is followed by NULL or NOT NULL only; to test a boolean write name = TRUE, or the name alone"
-        if self.in_a_list():
-            if kind == "identifier":
-                return "an IN list holds string literals only: put the text between apostrophes"
-            return "an IN list is written ('a', 'b'), with at least one string"
-        if before == "IN":
-            return "an IN list stands in parentheses: IN ('a', 'b')"
-        if before in ("LIKE", "ESCAPE") and kind == "(":
-            if following == "string" and self.tokens[self.at + 2].kind == ",":
-                return f"{before} takes one string: join a test for each with OR"
-            return f"{before} takes one string, without parentheses: {before} 'text'"
-        if before in ("LIKE", "ESCAPE"):
-            return "put the text between apostrophes"
-        if kind == "NULL":
-            return "NULL is not a value: test a property with IS NULL or IS NOT NULL"
-        if before == "NULL" and kind == "end":
-            return None
-        if self.stack[-1].kind == _BETWEEN and self.stack[-1].pending and before in _ENDS:
-            return "BETWEEN takes two bounds joined by AND: name BETWEEN 1 AND 9"
-        if before == "NOT" and earlier in _ENDS:
-            found = self.text[token.start : token.stop]
-            if kind in RELATIONS:
-                return "not equal is written <>; NOT stands before a whole condition"
-            hint = foreign(f"NOT {found}", found, self.tokens[self.at - 2].value) or INSTEAD.get(found.upper())
-            return hint or f"NOT stands before a whole condition, or before {self.negatable()}"
-        if kind == "," and before in _NUMBERS and following in _NUMBERS:
-            return "digits are not grouped, and a point stands before the decimals: 2500.50"
-        if kind == "," and before:
-            return "join conditions with AND or OR"
-        if kind == "end" and before in _ENDS:
-            count = sum(construct.kind == _PAREN for construct in self.stack)
-            return "close the parenthesis with ')'" if count == 1 else f"close the {count} open parentheses with ')'"
-        if self.text.strip() == "*":
-            return "an empty text selects everything"
-        if kind == "end":
-            return "the selector stops too early: complete it or remove its last word"
-        if kind == "NOT" and before in BINARY:
-            return "NOT takes a whole condition: put the condition and its NOT into parentheses"
-        if kind in PREDICATES and following not in RELATIONS:
-            return f"write the property first: name {kind} …"
-        if kind in KEYWORDS and following in RELATIONS | PREDICATES and kind not in _TRUTHS:
-            return f"{kind} is a reserved word{self.as_name(token)}"
-        if before == "identifier" and kind == "(" and following in RELATIONS | PREDICATES | {"NOT"}:
-            words = [self.at - 1, self.at + 1, self.at + 2][: 2 + (following == "NOT")]
-            shown = " ".join(self.text[self.starts[at] : self.stops[at]] for at in words)
-            return f"the name stands inside the parentheses: ({shown} …)"
-        if before == "identifier" and kind == "(":
-            word = str(self.tokens[self.at - 1].value)
-            return foreign(word) or f"there are no functions in a selector{owners(word)}"
-        if kind == ")" and before in _ENDS:
-            return "a parenthesis closes here that was never opened"
-        if kind in RELATIONS and before not in _ENDS and self.stack[-1].strength < PREDICATE:
-            first = self.tokens[self.at - 4] if before in ("AND", "OR") and self.at >= 4 else token
-            if first.kind != "identifier":
-                return f"write the property first: name {kind} …"
-            return f"name the property in each comparison: {before} {first.value!s} {kind} …"
-        if before not in _ENDS and (kind in BINARY or kind == ")"):
-            missing = "a value" if self.stack[-1].strength >= PREDICATE else "a condition"
-            missing = "a value" if kind not in ("AND", "OR", ")") else missing
-            if not before:
-                return f"{missing} is missing before '{kind}'"
-            return f"{missing} is missing between '{before}' and '{kind}'"
-        if kind in ("identifier", "string", "exact", "approximate", "bytes", "TRUE", "FALSE", "(") and before in _ENDS:
-            pair = self.tokens[self.at - 1 : self.at + 1]
-            spans = [(one.start, one.stop) for one in pair]
-            return adjacent(self.text, [one.kind for one in pair], spans, self.dialect)
-        return None
-
-    def as_name(self, token: Token) -> str:
-        """Return how a reserved word is written as a name, to stand behind a hint."""
-        if self.rules.quoted_names == "no":
-            return ": no property can have this name"
-        return f": as a name it is written {written_name(self.text[token.start : token.stop], self.dialect)}"
+    def unexpected(self, expected: str, hint: str | None = None) -> errors.SelectorSyntaxError:
+        top = self.stack[-1]
+        lacks_and = top.kind == _BETWEEN and top.pending
+        parentheses = sum([construct.kind == _PAREN for construct in self.stack])
+        kinds, values, starts, stops = self.columns
+        spans = [*zip(starts, stops, strict=True)]
+        place = Place(
+            *(self.text, self.dialect, kinds, values, spans, self.at),
+            *(top.strength, lacks_and, parentheses, self.negatable()),
+        )
+        return unexpected(place, expected, hint)
 
     def negatable(self) -> str:
         """List the words before which NOT stands."""
         words = [one for one in ("BETWEEN", "IN", "LIKE", *TEXT_TESTS) if one in self.grammar.tests]
         return f"{', '.join(words[:-1])} or {words[-1]}"
-
-    def in_a_list(self) -> bool:
-        at = self.at - 1
-        while at >= 0 and self.tokens[at].kind in ("string", ","):
-            at -= 1
-        return at > 0 and self.tokens[at].kind == "(" and self.tokens[at - 1].kind == "IN"
-
-
-_ENDS = frozenset(["identifier", "string", "exact", "approximate", "bytes", "TRUE", "FALSE", "NULL", ")"])
-_NUMBERS = frozenset(["exact", "approximate"])
 
 
 def _wants_one(size: int) -> str | None:

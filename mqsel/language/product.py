@@ -157,7 +157,7 @@ SHARED: dict[str, dict[str, Choice]] = {
             "Syntax; TIBCO",
         ),
         "wild": Choice(
-            "an escape character before an ordinary character is an ordinary character, or a wildcard if it is `%` or `_`",
+            "an escape character before an ordinary character is ordinary, or a wildcard if it is `%` or `_`",
             "ActiveMQ; Artemis",
         ),
         "any": Choice(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from mqsel.carets import quoted
 from mqsel.errors import SelectorLimitError
+from mqsel.language.advice import NOT_NEXT, wrong_type
 from mqsel.language.dialect import Dialect
 from mqsel.language.nodes import (
     And,
@@ -25,8 +26,6 @@ from mqsel.language.nodes import (
     Sign,
     children,
 )
-from mqsel.language.operators import NOT_NEXT
-from mqsel.language.wordings import wrong_type
 from mqsel.names import JMS_HEADERS
 from mqsel.values import LITERAL_KINDS
 
@@ -51,7 +50,7 @@ def check_depth(order: Sequence[Node], text: str, dialect: Dialect) -> None:
         depth = depths[id(node)] = max(below, default=0) + (is_inner or not isinstance(node, Literal))
         if depth > limit:
             raise SelectorLimitError(
-                f"nested more than {limit} deep: the product refuses the selector",
+                f"nested more than {limit} deep: the product rejects the selector",
                 selector=text,
                 span=node.span,
                 hint="each AND, OR, NOT, comparison and operator within another is one deeper, and so is each further "
@@ -150,7 +149,7 @@ def _numeric(node: Node, _: str) -> _Wrong:
         return _first(children(node), "string", "IN and LIKE are for texts only", _declared_kind)
     if isinstance(node, Comparison):
         kinds = {*map(_declared_kind, children(node))} - {None}
-        return (node, "only values of one type compare") if len(kinds) > 1 else None
+        return (node, "expected two values of one type") if len(kinds) > 1 else None
     return _connected(node, _declared_kind)
 
 

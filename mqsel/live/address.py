@@ -63,18 +63,18 @@ def read_address(url: str) -> Address:
     user = (parts and parts["user"]) or ""
     if ":" in user or (name != url and not parts):
         hint = f"write USER@HOST; the password is read from {PASSWORD}, from --password-file, or asked for"
-        raise QueueError("the address has a password, which others could read there", path=name, hint=hint)
+        raise QueueError("the address contains a password: other users can read command lines", path=name, hint=hint)
     if scheme.lower() not in PORTS or parts is None or int(parts["port"] or 0) > 65535:
         raise QueueError("no address of a queue: expected amqp://USER@HOST:PORT/QUEUE", path=name)
     if not queue:
         raise QueueError("the address names no queue", path=name, hint=f"write {url.rstrip('/')}/QUEUE")
     if odd := re.search("[?#]", queue):
         hint = f"if it is part of the name of the queue, write %{ord(odd[0]):02X}"
-        raise QueueError(f"the address goes on behind '{odd[0]}': expected its end", path=name, hint=hint)
+        raise QueueError(f"the address continues after '{odd[0]}': expected its end", path=name, hint=hint)
     host = parts["host"].strip("[]")
     if _SERVICE_BUS.search(host):
         raise QueueError(
-            "Service Bus copies no message to a link of AMQP: it lets one peek by requests of its own",
+            "Azure Service Bus can't send copies of messages over AMQP: mqsel would have to remove them",
             path=name,
             hint="save the messages with Service Bus Explorer, and read its JSON",
         )

@@ -45,8 +45,8 @@ _SELECTOR_FILTER = 0x0000468C00000004
 _EXPORT = "export the queue by the tool of the broker, and name the file"
 # What to do with a broker whose queues are not copied, by the name of the product that it gives.
 _INSTEAD = {
-    "RabbitMQ": "RabbitMQ copies no queue, but streams: declare a stream that is bound beside the queue, and name that;"
-    " or look at the queue by the management API: rabbitmqadmin get messages --queue NAME --ack-mode"
+    "RabbitMQ": "RabbitMQ copies only streams: bind a stream to the exchange of the queue, and name the stream."
+    " Or read the queue by the management API: rabbitmqadmin get messages --queue NAME --ack-mode"
     " ack_requeue_true",
 }
 # How a product that refuses a link wants its queues named.
@@ -76,7 +76,7 @@ def arrivals(
         raise
     except Exception as error:  # noqa: BLE001 (of the system, of proton, and of texts that a broker sends as none)
         raise QueueError(
-            f"the connection was lost behind message {told:,}: {_why(error)}",
+            f"the connection was lost after message {told:,}: {_why(error)}",
             path=address.name,
             number=told,
             hint="the messages up to there were read, each once; to browse again begins with the first",
@@ -212,7 +212,7 @@ class Link:
             "that the link is attached",
         )
         if ended := self._ended():
-            raise self._refused("the broker refuses the link", ended.remote_condition)
+            raise self._refused("the broker rejected the link", ended.remote_condition)
         mode = receiver.remote_source.distribution_mode
         if mode != proton.Terminus.DIST_MODE_COPY:
             raise QueueError(
@@ -222,7 +222,7 @@ class Link:
             )
         if self._selector and _SELECTOR not in _object(receiver.remote_source.filter):
             raise QueueError(
-                "the broker sends the messages that a selector does not select, too: it knows none over AMQP",
+                "the broker ignored the selector: it doesn't support selectors over AMQP",
                 path=self._address.name,
                 hint="leave out --ask-broker",
             )
@@ -241,7 +241,9 @@ class Link:
                 yield batch
                 answered = time.monotonic()
             elif time.monotonic() - answered > SILENCE:
-                raise TimeoutError(f"no message for {SILENCE} seconds, and no word that there are no more")
+                raise TimeoutError(
+                    f"the broker sent no message for {SILENCE} seconds, and didn't report the end of the queue"
+                )
 
     def _arrived(self, seconds: float) -> list[bytes]:
         """Wait for what comes next; return the messages that are complete, and release them."""
@@ -281,7 +283,7 @@ class Link:
                 if data:
                     transport.push(data)
                 else:
-                    raise ConnectionError("the broker closed it without a word")
+                    raise ConnectionError("the broker closed the connection without a reason")
             now = time.monotonic()
             due = transport.tick(now)
             self._wait = due - now if due else float(_HEARTBEAT)
@@ -318,7 +320,7 @@ class Link:
         if (ended := self._ended()) and self._receiver.credit:
             raise ConnectionError(_said(ended.remote_condition) or "the broker closed the link")
         if transport.capacity() < 0:
-            raise ConnectionError("the broker closed it without a word")
+            raise ConnectionError("the broker closed the connection without a reason")
 
 
 def _object(data: proton.Data) -> dict[object, object]:
@@ -350,7 +352,7 @@ def _connected(address: Address, login: Login) -> socket.socket:
             raise QueueError(why, path=address.name) from None
     elif login.ca or login.certificate:
         hint = f"amqps{address.name[address.name.index(':') :]}"
-        raise QueueError("certificates are for encrypted connections", path=address.name, hint=hint)
+        raise QueueError("certificates are only for encrypted connections", path=address.name, hint=hint)
     connected = socket.create_connection((address.host, address.port), ANSWER)
     try:
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -358,7 +360,7 @@ def _connected(address: Address, login: Login) -> socket.socket:
     except ssl.SSLCertVerificationError as error:
         connected.close()
         raise QueueError(
-            f"the broker's certificate is refused: {error.verify_message}",
+            f"the broker's certificate was rejected: {error.verify_message}",
             path=address.name,
             hint="name the authority that signed it by --ca, and the host as the certificate does",
         ) from None

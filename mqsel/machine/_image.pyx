@@ -352,12 +352,12 @@ cdef int load_operand(Image *image, Step *step, uint32_t operand, tuple constant
 
 
 cdef int load_tests(Image *image, Verified program) except -1:
-    """Find the computed tests of a program in its text, which alone has them."""
+    """Find the computed tests of a program in its selector, or in the text of a program that came as bytes."""
     cdef Py_ssize_t number
     cdef Step *step
     cdef dict tests = {}
     try:
-        selector = read_selector(program.text, program.dialect)
+        selector = program.source or read_selector(program.text, program.dialect)
     except SelectorError as error:
         raise ProgramError(f"the text of the program, whose tests are computed, is refused: {error}") from error
     slots = {name: number for number, name in enumerate(program.slots)}

@@ -168,7 +168,7 @@ class Message(Mapping[str, Any]):
                 hint="call clear_properties() first, or make a new message",
             )
         if not isinstance(name, str) or not _is_name(name):
-            raise ArgumentError(f"{shortened(name)} is no name of a property: expected an identifier of selectors")
+            raise ArgumentError(f"{shortened(name)} isn't a property name: expected an identifier of selectors")
         if name.startswith("JMS") and name not in _CLIENT_JMSX:
             hint = "header fields and what a provider sets are given in headers"
             raise ArgumentError(f"the name {quoted(name)} is reserved: JMS sets it", hint=hint)
@@ -351,7 +351,7 @@ def _known(kind: Any) -> str:
 
 def _no_header(name: Any) -> ArgumentError:
     """Word the error of a name that no header field has."""
-    return ArgumentError(f"{shortened(name)} is no header field", hint=f"these are: {', '.join(HEADERS)}")
+    return ArgumentError(f"{shortened(name)} isn't a header field", hint=f"these are: {', '.join(HEADERS)}")
 
 
 def no_priority(found: Any) -> ArgumentError:
@@ -393,5 +393,7 @@ def _parsed(name: str, text: str, kind: str) -> Any:
         except (ArgumentError, ValueError):  # out of range
             pass
     raise PropertyTypeError(
-        f"property {quoted(name)} is the string {shortened(text)}: it is no {kind}", name=name, value_type="string"
+        f"property {quoted(name)} is the string {shortened(text)}: it isn't a valid {kind}",
+        name=name,
+        value_type="string",
     )

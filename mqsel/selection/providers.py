@@ -46,11 +46,11 @@ class JSONPath:
             try:
                 document = json.loads(body)
             except (ValueError, RecursionError) as error:
-                raise _no_document("JSON", error) from error
+                raise _no_document("valid JSON", error) from error
             try:
                 return path.match(document) is not None
             except Exception as error:
-                raise _no_document("document for the path", error) from error
+                raise _no_document("a document for the path", error) from error
 
         return test
 
@@ -89,11 +89,11 @@ class XPath:
             try:
                 document = etree.fromstring(data, etree.XMLParser(encoding=encoding, **parser_options))
             except etree.XMLSyntaxError as error:
-                raise _no_document("XML", error) from error
+                raise _no_document("valid XML", error) from error
             try:
                 found = expression(document)
             except etree.XPathError as error:  # a variable that was not met before
-                raise _no_document("document for the expression", error) from error
+                raise _no_document("a document for the expression", error) from error
             # XPath 1.0 §4.3, boolean(): a number is true unless it is 0 or NaN.
             return found == found and bool(found)  # noqa: PLR0124 (NaN is not)
 
@@ -131,8 +131,8 @@ def _not_installed(what: str, package: str) -> MqselError:
 def _no_path(text: str, what: str, error: Exception) -> SelectorSyntaxError:
     # str() of an error of python-jsonpath shows the place in the text, and fails for an empty one.
     why = shortened_line(str(error) if text else "it is empty")
-    return SelectorSyntaxError(f"this is no {what}: {why}", selector=text, span=(0, len(text)), hint=None)
+    return SelectorSyntaxError(f"this isn't valid {what}: {why}", selector=text, span=(0, len(text)), hint=None)
 
 
 def _no_document(what: str, error: Exception) -> DecodeError:
-    return DecodeError(f"the body is no {what}: {shortened_line(str(error))}", reason=MQRC.MQRC_CONTENT_ERROR)
+    return DecodeError(f"the body isn't {what}: {shortened_line(str(error))}", reason=MQRC.MQRC_CONTENT_ERROR)

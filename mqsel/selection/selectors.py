@@ -189,7 +189,7 @@ def _too_complex(text: str, dialect: Dialect, most: int, deepest: int | None) ->
     if tests > most:
         combined = combine(text, dialect)
         hint = None if combined == text else f"combine them with parentheses: {combined}"
-        return f"the selector has {tests} tests: IBM MQ may refuse more than {most}", hint
+        return f"the selector has {tests} tests: IBM MQ may reject more than {most}", hint
     if deepest is not None and nesting > deepest:
         hint = "join terms of one kind without parentheses: a AND b AND c"
         return f"the selector nests {nesting} conditions: the limit is {deepest}", hint

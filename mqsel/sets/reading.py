@@ -105,7 +105,7 @@ def _spelled(name: str, rules: str) -> str:
     expected = (text,) if is_folded else spellings(name, rules)
     if parted(text) != (*expected, "", "")[:3] or (not is_folded and name.endswith(ANY_CASE)):
         raise ArgumentError(
-            f"the name {shortened(name)} reads as two spellings of one property, as computed, or as one in any case: "
-            "expected another"
+            f"the name {shortened(name)} reads as two spellings of one property, as computed, or as a name without "
+            "regard to case: expected another name"
         )
     return text

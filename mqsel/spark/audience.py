@@ -14,10 +14,17 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from mqsel.analysis.explain.account import MISMATCHED, Outcomes, Verdict, outcomes_of
+from mqsel.analysis.explain.account import with_another
 from mqsel.carets import shortened
+from mqsel.columns._kernel import Kernel, TooLargeError
 from mqsel.errors import ArgumentError
-from mqsel.language.dialect import Dialect
+from mqsel.index._index import Index
+from mqsel.index._reader import MessageReader, match_totals
+from mqsel.language.dialect import Dialect, core_of
+from mqsel.language.selector import Selector
+from mqsel.logic.formulas import Formula, all_of, complement
+from mqsel.logic.normal import TRUTHS, Writer
+from mqsel.machine.sections import Texts
 from mqsel.names import joined, parted
 from mqsel.spark import sets
 from mqsel.spark.columns import Layout, Place
@@ -193,19 +200,44 @@ COUNTED = ("selected", "unknown", "mismatched")
 ALL_ROWS = -1  # the place under which rows are counted; those that have a property, below it
 
 
+class _Asked:
+    """Finds how many rows each of some selectors selects, is UNKNOWN for, and does not select for a type mismatch."""
+
+    def __init__(self, selectors: Iterable[Selector]) -> None:
+        writer = Writer()
+        formulas = [formula for selector in selectors for formula in _formulas(writer, selector)]
+        index = Index()
+        index.add(range(len(formulas)), formulas)
+        self.reader: MessageReader[int] = MessageReader()
+        self.reader.reports = True
+        self.reader.begin(index, None, [*range(len(formulas))], None, Texts(), {}, {})
+        self.kernel: Kernel | str
+        try:
+            self.kernel = Kernel(tuple(formulas), index.names)
+        except TooLargeError as reason:
+            self.kernel = str(reason)
+
+    def counts(self, batch: object) -> Iterator[tuple[int, ...]]:
+        """Return the place of each selector and its numbers of rows."""
+        _, totals = match_totals(self.reader, batch, lambda _: self.kernel)
+        size = len(COUNTED)
+        return ((place, *totals[place * size : (place + 1) * size]) for place in range(len(totals) // size))
+
+
+def _formulas(writer: Writer, selector: Selector) -> Iterator[Formula]:
+    """List the formulas of what is counted for a selector."""
+    names = {name: joined(read, selector.naming) for name, read in selector.names.items()}
+    form = writer.write(selector, names, TRUTHS)
+    fails = Truth.ERR in core_of(selector.dialect).others.values()
+    other = selector.part(selector.node, with_another(selector.dialect, Truth.ERR if fails else Truth.FALSE))
+    errors = [form.error, writer.write(other, names, TRUTHS).error]
+    one, rest = errors if fails else errors[::-1]
+    yield from (form.true, form.unknown, all_of([one, complement(rest), complement(form.true)]))
+
+
 @lru_cache(1)
-def _outcomes(held: bytes) -> Outcomes:
-    return outcomes_of(sets.read(sets.opened(held)))
-
-
-def _counted(verdicts: Mapping[Verdict, int]) -> tuple[int, int, int]:
-    """Count the rows that a selector selects, is UNKNOWN for, and mismatches."""
-    counts = [0, 0, 0]
-    for verdict, count in verdicts.items():
-        counts[0] += count * (verdict.truth is Truth.TRUE)
-        counts[1] += count * (verdict.truth is Truth.UNKNOWN)
-        counts[2] += count * (verdict.number == MISMATCHED)
-    return counts[0], counts[1], counts[2]
+def _asked(held: bytes) -> _Asked:
+    return _Asked(sets.read(sets.opened(held)))
 
 
 def counts(held: bytes, options: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -213,14 +245,10 @@ def counts(held: bytes, options: str, batches: Iterable[pa.RecordBatch]) -> Iter
     import pyarrow as pa  # noqa: PLC0415 (optional)
 
     chosen = json.loads(options)
-    asked = _outcomes(held)
+    asked = _asked(held)
 
-    def outcomes(columns: Sequence[pa.Array]) -> list[tuple[int, int, int, int]]:
-        return [
-            (place, *_counted(verdicts))
-            for batch, _ in groups(chosen["layout"], columns)
-            for place, verdicts in enumerate(asked.counts(batch))
-        ]
+    def outcomes(columns: Sequence[pa.Array]) -> list[tuple[int, ...]]:
+        return [one for batch, _ in groups(chosen["layout"], columns) for one in asked.counts(batch)]
 
     for batch in batches:
         rows = [(ALL_ROWS, batch.num_rows, 0, 0), *read_anyhow(outcomes, batch.columns[: chosen["columns"]])]

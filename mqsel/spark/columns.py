@@ -268,7 +268,7 @@ def layout(
         raise unknown_schema(record, SCHEMAS)
     schema = SCHEMAS[record]
     if schema.members.maps:
-        raise ArgumentError(f"records of {record} are read from files alone: their properties stand in maps by type")
+        raise ArgumentError(f"records of {record} are only read from files: their properties are in maps by type")
     own = schema.members if members is None else schema.members._replace(path=_steps(members))
     return Layout(found, kinds, {one.name: one for one in schema.headers}, own, _steps(within), schema.null, record)
 
@@ -477,7 +477,7 @@ class PropertySources:
             held = ".".join(within or ("value",))
             hint = f"decode '{held}' by from_avro or from_json, then use layout(record='{record}', within='{held}')"
         raise ArgumentError(
-            f"the rows are no records of '{record}': they have none of the columns {', '.join(known)}", hint=hint
+            f"the rows aren't records of '{record}': they have none of the columns {', '.join(known)}", hint=hint
         )
 
     def _follow(self, steps: tuple[str, ...]) -> _Found | None:
@@ -557,7 +557,7 @@ class PropertySources:
             raise PropertyTypeError(
                 f"{len(fields)} columns are called '{name}'",
                 name=name,
-                hint=f"of a join name one by its alias: properties={{'{name}': 'a.{name}'}}, or drop the others",
+                hint=f"after a join, name a column by its alias: properties={{'{name}': 'a.{name}'}}",
             )
         if len(others) > 1 and not self._is_case_sensitive:
             raise PropertyTypeError(

@@ -71,7 +71,9 @@ def sifted_on_spark(
     Raises: MqselError: Spark is not there, did not start, or gave up.
     """
     if "-" in files:
-        raise MqselError("--spark reads files, not stdin", hint="leave --spark away, or put the messages into a file")
+        raise MqselError(
+            "--spark can't read stdin: expected files", hint="leave out --spark, or put the messages into a file"
+        )
     from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415 (slow to import)
 
     _check_master(master)

@@ -29,7 +29,7 @@ from mqsel.analysis.explain.account import (
     Account,
     Held,
     Profiler,
-    counts_types,
+    is_test,
     parts_of,
 )
 from mqsel.analysis.explain.profile import Profile, named, reported, seen_of
@@ -240,7 +240,7 @@ def _of_columns(whole: Selector, rows: DataFrame, layout: Layout, *, by_python: 
     found = PropertySources(rows, layout, whole.naming)
     sources = {name: found.source(name) for name in dict.fromkeys(whole.names.values())}
     nodes = [] if by_python else [node for node, _ in parts_of(whole.node)]
-    made = [condition(whole.part(node), sources, has_types=counts_types(node)) for node in nodes]
+    made = [condition(whole.part(node), sources, has_types=is_test(node)) for node in nodes]
     values = {} if by_python else {name: _values(source) for name, source in sources.items()}
     known, own = found.names()
     read = [text for pairs in values.values() for _, text in pairs]

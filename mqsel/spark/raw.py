@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mqsel.matcher
 from mqsel import _messages
-from mqsel.analysis.explain.account import ERROR, FALSE, TRUE, UNKNOWN, Outcomes, outcomes_of_parts
+from mqsel.analysis.explain._tally import Parts
+from mqsel.analysis.explain.account import ERROR, FALSE, NUMBERS, TRUE, UNKNOWN, parts_judged
 from mqsel.arguments import check_word
 from mqsel.columns.wordings import damaged_column
 from mqsel.errors import ArgumentError, DecodeError
@@ -295,9 +296,9 @@ _THERE, _MISSING, _UNREADABLE = range(3)
 
 
 @functools.lru_cache(64)
-def parts_asked(program: bytes) -> Outcomes:
+def parts_asked(program: bytes) -> Parts:
     """Return what asks the parts of a selector."""
-    return outcomes_of_parts(selector_of(_loaded(program).program))
+    return parts_judged(selector_of(_loaded(program).program))
 
 
 def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.ListArray:
@@ -322,7 +323,7 @@ def outcomes(program: bytes, options: str, columns: Sequence[pa.Array]) -> pa.Li
                 # An invalid name hides nothing: what the message has is not known, as nobody read on.
                 truths, states = [ERROR] * asked.count, [_UNREADABLE] * len(names)
             elif record is not None:
-                truths = [outcome.number for outcome in asked.of(record)]
+                truths = [NUMBERS[found] for found in asked.of(record)]
                 states = [_MISSING if record[name] is None else _THERE for name in names]
             if own is not None and message is not None:  # the only part; nothing is run
                 truths = [TRUE if own(message) else FALSE]

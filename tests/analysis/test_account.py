@@ -13,7 +13,7 @@ import strategies
 
 import mqsel
 from mqsel import formats
-from mqsel.analysis.explain.account import OUTCOMES, Account, Held, Profiler, outcomes_of_parts, parts_of
+from mqsel.analysis.explain.account import NUMBERS, OUTCOMES, Account, Held, Profiler, parts_judged, parts_of
 from mqsel.errors import PropertyTypeError
 from mqsel.files.parts import listed_files
 from mqsel.files.run import sifted
@@ -53,9 +53,9 @@ def one_at_a_time(matcher: Matcher, lines: Iterable[bytes]) -> Account:
                 account.held[name].take_others(names)
             else:
                 account.held[name].take(kind, value)
-        verdicts = outcomes_of_parts(selector).of({name: value for name, (_, value) in found.items()})
-        for counts, verdict in zip(account.outcomes, verdicts, strict=True):
-            counts[verdict.number] += 1
+        outcomes = parts_judged(selector).of({name: value for name, (_, value) in found.items()})
+        for counts, outcome in zip(account.outcomes, outcomes, strict=True):
+            counts[NUMBERS[outcome]] += 1
         account.messages += 1
     return account
 

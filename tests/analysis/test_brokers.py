@@ -12,7 +12,7 @@ from products.ours import PRESETS, as_message
 import mqsel
 from mqsel.analysis.lint import fixed
 from mqsel.analysis.readings import UNDOCUMENTED, answer
-from mqsel.language.layout import laid_out
+from mqsel.language.format import formatted
 from mqsel.language.nodes import unparse
 from mqsel.language.products import PRODUCTS
 from mqsel.language.selector import read_selector
@@ -252,10 +252,10 @@ def test_layout_is_the_same_selector(product: str) -> None:
             selector = read_selector(texts.text(), PRESETS[product])
         except mqsel.SelectorError:
             continue
-        laid = laid_out(selector)
+        laid = formatted(selector)
         again = read_selector(laid, PRESETS[product])
         assert unparse(again.node, again.dialect) == unparse(selector.node, selector.dialect), (selector.text, laid)
-        assert laid_out(again) == laid
+        assert formatted(again) == laid
 
 
 NOT_NEXT = "NOT negates what stands next in this dialect: put the test that it negates into parentheses"

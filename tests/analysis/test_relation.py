@@ -167,3 +167,10 @@ def test_contracts_of_many_values() -> None:
     assert "steps" in mqsel.satisfiable(patterns, given=given).reason
     listed = " AND ".join(f"a <> 'v{number}'" for number in range(40))
     assert mqsel.satisfiable(listed, given=given).message == {"a": "v40"}
+
+
+def test_computed_tests_of_names_in_any_case() -> None:
+    """If case does not count in names, selectors with computed tests compare as if they were spelled alike."""
+    pairs = [("Price / 2 > 1", "PRICE / 2 < 1"), ("Price / 2 > 1", "Price / 2 < 1")]
+
+    assert len({relation(*pair, dialect="AZURE_SERVICE_BUS").relation for pair in pairs}) == 1

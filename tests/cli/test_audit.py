@@ -20,13 +20,13 @@ never     none: 'weight > 5' and 'weight < 3' are never TRUE together
 same      heavy, heavy too: weight > 2500 AND color = 'blue'
 equal     car, car too: JMSType = 'car' AND color = 'blue' | color = 'blue' AND JMSType = 'car'
 contains  blue: color = 'blue' | car, heavy: JMSType = 'car' AND color = 'blue' | weight > 2500 AND color = 'blue'
-missing   car and red overlap only where region is missing: {"JMSType": "car", "color": "blue"}
-missing   blue and red overlap only where region is missing: {"color": "blue"}
-missing   heavy and red overlap only where region is missing: {"weight": 2501, "color": "blue"}
+missing   car and red overlap only if region is missing: {"JMSType": "car", "color": "blue"}
+missing   blue and red overlap only if region is missing: {"color": "blue"}
+missing   heavy and red overlap only if region is missing: {"weight": 2501, "color": "blue"}
 """
 SUMMARY = (
-    "7 selectors, 1 never select, 1 repeat the text of another, 1 say what another says in other words, "
-    "2 are within others, 3 pairs overlap only where a property is missing\n"
+    "7 selectors, 1 never matches, 1 duplicate, 1 equivalent to another, "
+    "2 contained in others, 3 pairs overlap only if a property is missing\n"
 )
 
 
@@ -52,8 +52,8 @@ def test_nothing_found(audit):
     assert audit("a\tx = 1\nb\tx = 2\n") == (0, "", "2 selectors\n")
     status, out, err = audit("")
     assert (status, out, err.startswith("mqsel: no selector was found: ")) == (0, "", True)
-    gap = "gap       nobody selects the message without any property"
-    assert audit("a\tx = 1\n", "--given", "x = 2 OR x IS NULL")[1].endswith(f"{gap}; nor any other\n")
+    gap = "gap       no selector matches the message without any property"
+    assert audit("a\tx = 1\n", "--given", "x = 2 OR x IS NULL")[1].endswith(f"{gap}, nor any other message\n")
 
 
 def test_invalid(audit):
@@ -61,7 +61,7 @@ def test_invalid(audit):
     status, out, err = audit("a\tx = 1\nb\tx == 2\nc\tx = 1\n")
     assert (status, out) == (2, "same      a, c: x = 1\n")
     assert err.startswith("mqsel: DIR/selectors:2:6: b: unexpected '=' after '='")
-    assert err.endswith("3 selectors, 1 invalid, 1 repeat the text of another\n")
+    assert err.endswith("3 selectors, 1 invalid, 1 duplicate\n")
 
 
 def test_json(audit):
@@ -98,7 +98,7 @@ def test_paths(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = run("audit", "subs.mqsc", "bridges.conf", "more")
     same = "car@subs.mqsc:1:29, car@more:1:5"
-    gap = "gap       T: nobody selects the message without any property"
+    gap = "gap       T: no selector matches the message without any property"
     expected = f"same      {same}: a = 1\nequal     {same}, T -> Q: a = 1\n{gap}\n"
     assert (status, out) == (2, expected)
     assert err.startswith("mqsel: subs.mqsc:2:32: X: unexpected end")
@@ -110,4 +110,4 @@ def test_files_that_cannot_be_read(run, audit):
     said = "mqsel: /nowhere/at/all:1:1: the file cannot be read: No such file or directory\n0 selectors, 1 not read\n"
     assert run("audit", "/nowhere/at/all") == (2, "", said)
     status, _, err = audit("a\tx = 1\na\tx = 2\n")
-    assert (status, err) == (2, "mqsel: DIR/selectors:2: the key 'a' stands in it twice: in line 2, and in line 1\n")
+    assert (status, err) == (2, "mqsel: DIR/selectors:2: the key 'a' is in it twice: in line 2, and in line 1\n")

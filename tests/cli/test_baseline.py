@@ -45,10 +45,10 @@ def test_what_a_selector_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "this is no baseline: broken JSON"),
-        (b"\xff", "this is no baseline: broken JSON"),
-        (b"[" * 100_000, "this is no baseline: broken JSON"),
-        (b"[]", "this is no baseline: expected format 1"),
+        (b"", "this isn't a baseline: broken JSON"),
+        (b"\xff", "this isn't a baseline: broken JSON"),
+        (b"[" * 100_000, "this isn't a baseline: broken JSON"),
+        (b"[]", "this isn't a baseline: expected format 1"),
         (b'{"mqsel baseline": 2}', "this is a baseline of format 2: expected format 1"),
         (b'{"mqsel baseline": 1}', "this baseline is damaged"),
         (b'{"mqsel baseline": 1, "files": {"a": []}}', "this baseline is damaged"),

@@ -556,8 +556,8 @@ def test_explain_a_message(run, tmp_path):
         (["a > 1", "[]"], "MESSAGE: a message is a JSON object: found an array"),
         (["a > 1", '{"a": {"int8": 128}}'], "MESSAGE: property 'a' is {\"int8\": 128}: int8 takes"),
         (["a > 1", "@absent"], "absent: No such file or directory"),
-        (["a > 1", "absent"], "'absent' is no file and no JSON object\n  hint: write a message as"),
-        (["a > 1", "absent:5"], "'absent:5' is no file and no JSON object"),
+        (["a > 1", "absent"], "'absent' is neither a file nor a JSON object\n  hint: write a message as"),
+        (["a > 1", "absent:5"], "'absent:5' is neither a file nor a JSON object"),
     ],
 )
 def test_explain_trouble(run, arguments, text):
@@ -770,7 +770,9 @@ def test_declared_types_are_for_records(run):
     for command in (["match", "a = 1"], ["inspect"]):
         status, out, err = run(*command, "--type", "a=int32", "-")
         assert (status, out) == (2, b"")
-        assert err.startswith("mqsel: --type declares what records lost: this format has types of its own\n  hint: ")
+        assert err.startswith(
+            "mqsel: --type is only for formats that store every value as text: this format stores types\n  hint: "
+        )
 
 
 def test_explain_raw_message(run, tmp_path):
@@ -1022,7 +1024,7 @@ UNREADABLE = [
     ],
     (b"a" + bytes(256) + b"ustar\n", [], "json: this looks like an archive\n  hint: unpack it"),
     (b"Obj\x01\0", [], "json: this looks like Avro\n  hint: write its records as lines"),
-    (b'{"a": 1}\r{"a": 2}\r', [], "json: this looks like lines that end in CR alone\n  hint: write them with LF"),
+    (b'{"a": 1}\r{"a": 2}\r', [], "json: this looks like lines that end only in CR\n  hint: write them with LF"),
     (b"PK\x03\x04", [], "json: this looks like a zip archive\n  hint: unpack it"),
     (b"* QLOAD\nA VER 1\n", ["--format", "json"], "json: this looks like qload\n  hint: use --format qload"),
     (
@@ -1599,4 +1601,4 @@ def test_spark_reads_no_stdin(run):
     """Stdin is not for executors."""
     status, _, err = run("match", "--spark", "a = 1", "-")
     assert status == 2
-    assert err.startswith("mqsel: --spark reads files, not stdin")
+    assert err.startswith("mqsel: --spark can't read stdin: expected files")

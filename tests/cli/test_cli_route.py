@@ -173,7 +173,7 @@ def test_trouble(selectors: str, tmp_path: Path, capfdbinary: Any) -> None:
         (("no such file", "red"), "mqsel: no such file:1:1: the file cannot be read: No such file"),
         (("-", "-"), "stdin has the selectors"),
         ((selectors, "no such file"), "No such file"),
-        (("--type", "weight=int32", selectors, "red"), "--type declares what records lost"),
+        (("--type", "weight=int32", selectors, "red"), "--type is only for formats that store every value as text"),
     ]:
         status, said = run(*words)
         assert (status, wanted in said) == (2, True), (words, said)

@@ -92,8 +92,8 @@ def test_where_it_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("[dialects]\n'[z-a]' = 'jms'", "dialects: '[z-a]': no pattern of paths: bad character range", None),
         ("[per-file-ignores]\n'a' = 'implied'", "per-file-ignores: 'a': found 'implied': expected a list", None),
         ("baseline = []", "baseline: found []: expected a text", None),
-        ("a = ", "this is no TOML: Invalid value (at end of document)", None),
-        ("a = " + "[" * 10_000, "this is no TOML: ", None),
+        ("a = ", "this isn't TOML: Invalid value (at end of document)", None),
+        ("a = " + "[" * 10_000, "this isn't TOML: ", None),
     ],
 )
 def test_mistakes(tmp_path: Path, content: str, message: str, hint: str | None) -> None:
@@ -112,7 +112,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     path.write_bytes(b"[broken")
     assert configured(str(tmp_path)).folder == ""
     for content, message in (
-        (b"[tool]\nmqsel = '\xff'", "this is no TOML: 'utf-8' codec can't decode"),
+        (b"[tool]\nmqsel = '\xff'", "this isn't TOML: 'utf-8' codec can't decode"),
         (b"[tool]\nmqsel = 5", "tool.mqsel is 5: expected a table"),
     ):
         path.write_bytes(content)

@@ -111,7 +111,7 @@ def test_breaches_are_counted(run, lines, tmp_path):
     more.write_text('{"color": "red", "weight": "a", "x": 1}\n\n{"color": "red", "weight": \n', encoding="utf-8")
     blue = sum(one["color"] == "blue" for one in _messages(300))
     expected = [
-        f"contract: {blue + 1} of 301 messages break it",
+        f"contract: {blue + 1} of 301 messages violate it",
         f"  {blue}  color is 'blue': expected one of 'red' (the first)",
         "  1  id is missing",
         "  1  weight is string: expected int32, at least 0, at most 499 (the first)",
@@ -165,7 +165,7 @@ def test_no_file(run, lines, tmp_path):
 
     assert status == 2
     assert f"No such file or directory [{tmp_path / 'none.json'}]\n" in err
-    assert "'none' is no file" in run("why", "--given", "none", "weight > 3", lines)[2]
+    assert "'none' isn't a file" in run("why", "--given", "none", "weight > 3", lines)[2]
 
 
 def test_contracts_travel():
@@ -216,9 +216,9 @@ def test_audit_reports_gaps_of_destinations(run, subscriptions):
     assert status == 1
     assert out.splitlines() == [
         "contains  B: color <> 'blue' | A: color = 'red' AND weight > 3",
-        'twice     A and B both select {"color": "red", "weight": 4}',
-        """gap       Q1: nobody selects {"color": "blue", "weight": 0}; all such: color = 'blue'""",
-        """gap       Q2: nobody selects {"color": "red", "weight": 4}; all such: weight >= 4""",
+        'twice     A and B both match {"color": "red", "weight": 4}',
+        """gap       Q1: no selector matches {"color": "blue", "weight": 0}; all such messages: color = 'blue'""",
+        """gap       Q2: no selector matches {"color": "red", "weight": 4}; all such messages: weight >= 4""",
     ]
     found = json.loads(run("audit", "--json", "--given", contract, script)[1])
     assert [one["destination"] for one in found["gaps"]] == ["Q1", "Q2"]
@@ -231,7 +231,7 @@ def test_diff_knows_what_messages_are_like(run, subscriptions):
 
     assert run("diff", "NOT (weight <= 3)", "weight > 3")[0] == 1
     status, out, _ = run("diff", "--given", contract, "NOT (weight <= 3)", "weight > 3")
-    assert (status, out.splitlines()[0]) == (0, "equal: no message is selected by one alone")
+    assert (status, out.splitlines()[0]) == (0, "equal: every message is selected by both or by neither")
 
 
 def test_diff_over_files(run, lines, subscriptions):

@@ -18,7 +18,7 @@ def test_lines(run, tmp_path):
     """A line has key, destination, selector and place; what a terminal would obey is shown as blanks."""
     (tmp_path / "a.mqsc").write_text("DEFINE SUB(A) DEST(Q) SELECTOR('a = ''\x1b[1m''')\n", encoding="utf-8")
     line = f"A\tQ\ta = '�[1m'\t{tmp_path}/a.mqsc:1:33\n"
-    assert run("selectors", tmp_path / "a.mqsc") == (0, line, "mqsel: 1 selector, 0 that cannot be known\n")
+    assert run("selectors", tmp_path / "a.mqsc") == (0, line, "mqsel: 1 selector, 0 incomplete\n")
 
 
 def test_json(run):
@@ -127,14 +127,15 @@ class L { void f(Session s) {
     Path("M.java").write_text(source, encoding="utf-8")
     status, out, err = run("check", "M.java")
     assert status == 2
+    concatenated = "concatenated with values that only the running program has"
     assert [line for line in out.splitlines() if line[0] == " "] == [
-        "  unknown   concatenated with values that only the running program has; what is known of it is valid",
-        "  unknown   concatenated with values that only the running program has; its syntax cannot be checked",
-        "  unknown   an expression: this file does not have its value; its syntax cannot be checked",
-        "  unknown   concatenated with values that only the running program has; what is known of it is valid",
+        f"  incomplete  {concatenated}; the part that mqsel can read is valid",
+        f"  incomplete  {concatenated}; mqsel can't check its syntax",
+        "  incomplete  an expression: this file does not have its value; mqsel can't check its syntax",
+        f"  incomplete  {concatenated}; the part that mqsel can read is valid",
     ]
     assert err.startswith("mqsel: M.java:5:27: unexpected '=' after '='")
-    assert err.endswith("mqsel: 5 selectors, 1 invalid, 4 that cannot be known\n")
+    assert err.endswith("mqsel: 5 selectors, 1 invalid, 4 incomplete\n")
     status, out, _ = run("lint", "--json", "M.java")
     found = [json.loads(line) for line in out.splitlines()]
     assert status == 1

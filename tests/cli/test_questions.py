@@ -16,7 +16,7 @@ QUESTIONS = re.findall(r"^\| (.*\?) \| `mqsel (.*)` \|$", README.partition("## Â
 # Of some answers what they have to say.
 ANSWERS = {
     "nobody get": "nobody gets 1 of them",
-    "of a destination": "nobody selects",
+    "of a destination": "no selector matches",
     "Could any message": "both     {",
     "header called": "AMQPriority > 4",
     "valid selector": "color",

@@ -176,7 +176,7 @@ def test_an_error_is_said_whatever_stdout_is(folder: Path) -> None:
     done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, check=False)
 
     assert done.returncode == 2
-    assert done.stderr.startswith(b"mqsel: --type declares what records lost")
+    assert done.stderr.startswith(b"mqsel: --type is only for formats that store every value as text")
 
 
 # ---- Ctrl-C ------------------------------------------------------------------------------------------------------

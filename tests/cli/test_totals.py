@@ -42,7 +42,7 @@ def test_a_selector_that_cannot_be_known_is_not_read(run) -> None:
     relations = {"glued": "not read", "same": "equal", "gone": "only", "new": "only"}
     assert {one["key"]: one["relation"] for one in found} == relations
     page = run("diff", "--markdown", "old.tsv", "new.mqsc")[1]
-    assert "now: it cannot be known" in page
+    assert "now: incomplete" in page
     assert page.count("<b>not read</b>") == 2
     status, out, err = run("diff", "old.tsv", "new.mqsc", "a.jsonl")
     assert (status, out.splitlines()[0]) == (2, "gone: 0 added, 1 dropped")
@@ -54,11 +54,11 @@ def test_a_selector_that_cannot_be_known_is_not_read(run) -> None:
 @pytest.mark.parametrize(
     ("words", "end"),
     [
-        (["lint", "new.mqsc", "none.json"], "1 that cannot be known, 1 place not read, "),
-        (["check", "new.mqsc", "none.json"], "4 selectors, 2 invalid, 1 that cannot be known, 1 place not read"),
-        (["audit", "new.mqsc", "none.json"], "3 selectors, 1 more that cannot be known, 1 not read, 2 invalid"),
-        (["selectors", "new.mqsc", "none.json"], "mqsel: 3 selectors, 1 that cannot be known, 1 place not read"),
-        (["route", "--count", "new.mqsc", "a.jsonl"], "selectors: 1 of 4; left out: 2 invalid, 1 that cannot be known"),
+        (["lint", "new.mqsc", "none.json"], "1 incomplete, 1 place not read, "),
+        (["check", "new.mqsc", "none.json"], "4 selectors, 2 invalid, 1 incomplete, 1 place not read"),
+        (["audit", "new.mqsc", "none.json"], "3 selectors, 1 more incomplete, 1 not read, 2 invalid"),
+        (["selectors", "new.mqsc", "none.json"], "mqsel: 3 selectors, 1 incomplete, 1 place not read"),
+        (["route", "--count", "new.mqsc", "a.jsonl"], "selectors: 1 of 4; left out: 2 invalid, 1 incomplete"),
     ],
     ids=lambda words: words[0] if isinstance(words, list) else None,
 )

@@ -132,12 +132,12 @@ def test_one_message(opened, messages):
 
     assert "✗ not selected" in shown
     assert "messages.jsonl:2" in shown
-    assert "against the contract: weight is float64" in shown
-    assert "1 of the inventory get it:" in shown
+    assert "violates the contract: weight is float64" in shown
+    assert "1 selector of the inventory matched:" in shown
     page.click("text=CARS")
     until(page, "#counts", "3 of 5")
     page.locator("[role=option]").nth(2).click()
-    until(page, "#message", "Nobody of the inventory gets it")
+    until(page, "#message", "No selector of the inventory matches")
     assert "CARS it would be selected if JMSType were 'car' (is 'bike')" in page.inner_text("#message")
     page.select_option("#show", "nobody")
     until(page, "#place", "1 to 2 of 2")
@@ -149,7 +149,7 @@ def test_two_selectors(opened, messages):
     page.fill("#selector", "color = 'blue'")
     page.click("summary")
     page.fill("#second", "color = 'blue' OR color = 'red'")
-    until(page, "#counts", "the second selects 1 others, and lacks 0")
+    until(page, "#counts", "the second adds 1, and drops 0")
     until(page, "#why", "by proof, the second selects all that the first does, and more")
     page.select_option("#show", "gained")
     until(page, "#place", "1 to 1 of 1")
@@ -204,7 +204,7 @@ def test_names(opened, messages):
         ("listbox", "Messages"),
         ("button", "command"),
         ("button", "Next"),
-        ("region", "Why messages are selected, or are not"),
+        ("region", "Why messages are selected, or not"),
         ("option", "selected, "),
     ]:
         assert page.get_by_role(role, name=name).first.count() == 1, (role, name)
@@ -292,7 +292,7 @@ def test_files_that_change_or_vanish(opened, messages):
     page = opened(of(messages))
     messages.unlink()
     page.reload()
-    until(page, "#notes", "messages.jsonl has changed or is gone since it was read")
+    until(page, "#notes", "messages.jsonl has changed or is gone since mqsel read it")
     page.fill("#selector", "color = 'blue'")
     until(page, "#counts", "3 of 5")
 

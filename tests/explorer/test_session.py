@@ -72,7 +72,7 @@ def test_room_is_bounded(messages):
 
     assert state["messages"] == 65_536
     assert state["notes"] == [
-        "the rest of the files does not fit into 0.000931 GiB of memory: mqsel why and match read all of them"
+        "the files have more messages than fit into 0.000931 GiB of memory: mqsel why and mqsel match read all"
     ]
     assert not state["reading"]
 

@@ -55,4 +55,7 @@ def test_types_are_declared_of_recognised_records(tmp_path, capsys) -> None:
     file.write_text('{"weight": 3000}\n')
     assert cli.main(["match", "--type", "weight=int32", "weight > 2500", str(file)]) == 2
     out, err = capsys.readouterr()
-    assert (out, err.count("--type declares what records lost: this format has types of its own")) == ("", 1)
+    assert (out, err.count("--type is only for formats that store every value as text: this format stores types")) == (
+        "",
+        1,
+    )

@@ -286,7 +286,7 @@ def test_jobs_are_not_for_spark(run: Run, selectors: Path) -> None:
 
         assert (status, out) == (2, b"")
         assert err.endswith(
-            "mqsel: -j is for processes of mqsel: Spark has workers of its own\n  hint: --master 'local[4]'\n"
+            "mqsel: -j is for mqsel's processes: Spark has its own workers\n  hint: --master 'local[4]'\n"
         )
 
 
@@ -506,7 +506,7 @@ def test_filter_raises_the_first(files: list[Path]) -> None:
         ({"format": "xml"}, "format is 'xml': expected one of 'parquet', 'json'"),
         ({"errors": "ignore"}, "errors is 'ignore'"),
         ({"jobs": 0}, "jobs is 0: expected a count of processes, or None"),
-        ({"types": {"a": "int32"}}, "types declare what records lost"),
+        ({"types": {"a": "int32"}}, "types= is only for formats that store every value as text"),
         ({"types": {"a": "int"}, "format": "lenses"}, "'a' is declared 'int': there is no such type"),
         ({"types": 5}, "types is 5: expected a mapping of names of properties to types"),
         ({"format": []}, r"format is \[\]: expected one of"),

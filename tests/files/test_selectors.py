@@ -73,7 +73,7 @@ def test_faults_of_parquet(tmp_path):
         ({"key": ["a"]}, "it has no column selector"),
         ({"key": ["a", None], "selector": ["x", "y"]}, "the key of row 2 is None: expected a text"),
         ({"key": ["a"], "selector": [5]}, "the selector of row 1 is 5: expected a text"),
-        ({"key": ["a", "a"], "selector": ["x", "y"]}, "the key 'a' stands in it twice: in row 2, and in row 1"),
+        ({"key": ["a", "a"], "selector": ["x", "y"]}, "the key 'a' is in it twice: in row 2, and in row 1"),
     ):
         pq.write_table(pa.table(columns), tmp_path / "a")
         with pytest.raises(mqsel.FileError, match=words):
@@ -89,8 +89,8 @@ def test_faults_of_parquet(tmp_path):
         (b"x = 1\n", 1, "found 'x = 1': expected a key, a tab and a selector"),
         (b"a\tx = 1\n\tx = 1\n", 2, "expected a key, a tab and a selector"),
         (b"a\tx = 1\nb\t\xff\n", 2, "byte 3 is invalid in UTF-8"),
-        (b"a\tx = 1\na\tx = 2\n", None, "the key 'a' stands in it twice: in line 2, and in line 1"),
-        (b'{"a": "x = 1", "a": "x = 2"}', None, "the key 'a' stands in it twice"),
+        (b"a\tx = 1\na\tx = 2\n", None, "the key 'a' is in it twice: in line 2, and in line 1"),
+        (b'{"a": "x = 1", "a": "x = 2"}', None, "the key 'a' is in it twice"),
         (b'{"a": 5}', None, "the selector of 'a' is a number: expected a string"),
         (b'{"a": {"b": "c"}}', None, "the selector of 'a' is an object: expected a string"),
         (b'["x = 1", null]', None, "the selector of '2' is null: expected a string"),

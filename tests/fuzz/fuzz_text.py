@@ -24,7 +24,7 @@ import mqsel
 from mqsel.analysis.lint import fixed
 from mqsel.errors import PropertyTypeError, SelectorError
 from mqsel.language.dialect import PRESETS
-from mqsel.language.layout import laid_out
+from mqsel.language.format import formatted
 from mqsel.language.nodes import unparse
 from mqsel.language.parser import parse
 from mqsel.language.selector import read_selector
@@ -118,7 +118,7 @@ def main() -> int:
                     freed = dialect.replace(max_length=None)
                     tree = parse(text, freed)
                     assert parse(unparse(tree, dialect), freed) == tree, text
-                    assert parse(laid_out(read_selector(text, dialect)), freed) == tree, text
+                    assert parse(formatted(read_selector(text, dialect)), freed) == tree, text
                     made = mqsel.compile(fixed(text, dialect), dialect=dialect)
                     assert made.truth(message) == matcher.truth(message), text
             except PropertyTypeError:

@@ -27,7 +27,7 @@ from mqsel.inventory.pieces import of_file
 from mqsel.inventory.recognition import text_of
 from mqsel.inventory.writings import WRITINGS, EditError, encoded
 from mqsel.language.dialect import PRESETS
-from mqsel.language.layout import laid_out
+from mqsel.language.format import formatted
 from mqsel.language.selector import read_selector
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -131,14 +131,14 @@ def layouts(one, width):
     for number, entry in enumerate(one.entries):
         selector = read(entry)
         if selector is not None:
-            wanted[number] = laid_out(selector, 10_000)
+            wanted[number] = formatted(selector, 10_000)
             if holds_lines(entry.text) and "\n" not in wanted[number]:
-                wanted[number] = indented(content, entry, laid_out(selector, width))
+                wanted[number] = indented(content, entry, formatted(selector, width))
     return wanted
 
 
 # Correlation filters, and constants of which one selector wants what another one does not.
-_REASONS = ("it would not be the same", "stands for other things", "use the same text", "would be another one, too")
+_REASONS = ("it would not be the same", "stands for other things", "use the same text", "would also change")
 # Numbers as constants, a value of MQSC without quotes, a first bracket that is doubled.
 _OTHERS = ("Consumers.kt", "Consumers.scala", "Orders.java", "changes.mqsc", "arm-full.json")
 
@@ -294,7 +294,7 @@ class A {
 def test_a_shared_constant_is_edited_once(tmp_path):
     """What three selectors want of one constant is written once."""
     one = document(tmp_path / "A.java", _SHARED.encode())
-    again, refused = rewrite(one, {number: laid_out(read(entry), 10_000) for number, entry in enumerate(one.entries)})
+    again, refused = rewrite(one, {number: formatted(read(entry), 10_000) for number, entry in enumerate(one.entries)})
     assert refused == {}
     assert again.data.decode() == _SHARED.replace("color='red'", "color = 'red'").replace("and b=1", "AND b = 1")
 
@@ -306,7 +306,7 @@ def test_an_anchor_of_yaml_is_edited_once(tmp_path):
     again, refused = rewrite(one, {0: "a = 1", 1: "a = 1"})
     assert (again.data.decode(), refused) == (content.replace("a=1", "a = 1"), {})
     again, refused = rewrite(again, {0: "a = 2"})
-    assert refused == {0: "the entry of line 2 would be another one, too"}
+    assert refused == {0: "the entry of line 2 would also change"}
 
 
 def test_a_shared_constant_that_would_differ(tmp_path):
@@ -318,7 +318,7 @@ def test_a_shared_constant_that_would_differ(tmp_path):
     assert made.refused == dict.fromkeys((0, 1), "two selectors use the same text of the file, and it would differ")
     made = rewritten(one, {0: "color='blue'", 1: "color='blue'", 2: before[2]})
     assert (made.data, made.changed) == (one.data, [])
-    assert made.refused == dict.fromkeys((0, 1), "the entry of line 3 would be another one, too")
+    assert made.refused == dict.fromkeys((0, 1), "the entry of line 3 would also change")
 
 
 def test_what_cannot_be_written_holds_up_nothing_else(tmp_path):

@@ -140,7 +140,7 @@ def test_a_nul_hides_no_selector(tmp_path):
         file.write_text(f"{before}\0\0{define.format('b')}", encoding="utf-8")
         damage, *found = read(str(file))
         assert (damage.line, damage.column, damage.reason) == (
-            (2 if before else 1), 1, "a NUL character is no text: it was read as a blank",
+            (2 if before else 1), 1, "a NUL character isn't text: mqsel read it as a space",
         )  # fmt: skip
         assert [one.selector for one in found] == [*(["a = 1"] if before else []), "b = 1"]
 
@@ -151,7 +151,7 @@ def test_a_named_file_without_a_mark(tmp_path, name, code):
     """Selectors in UTF-16 without a mark, or in UTF-32, are not passed over in silence."""
     (tmp_path / name).write_bytes("DEFINE SUB(A) SELECTOR('a = 1')\n".encode(code))
     assert [one.reason for one in read(str(tmp_path / name))] == [
-        "this looks like UTF-16 without a mark, or UTF-32: expected UTF-8, or a mark in front"
+        "this looks like UTF-16 without a mark, or UTF-32: expected UTF-8, or a byte order mark"
     ]
 
 

@@ -159,7 +159,7 @@ def test_rabbitmq(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest
                 assert receiver.receive(timeout=60).properties["number"] == number
                 receiver.accept()
             receiver.close()
-        with pytest.raises(QueueError, match="the broker refuses the link") as raised:
+        with pytest.raises(QueueError, match="the broker rejected the link") as raised:
             next(browse(f"amqp://guest@127.0.0.1:{port}/stream"))
         assert "//queues/NAME" in (raised.value.hint or "")
         connection.close()

@@ -602,7 +602,7 @@ def test_more_than_100_tests() -> None:
         warnings.simplefilter("error")
         Queue().count(terms(100))
         Topic(complexity=None).subscribe("s", terms(101))
-    with pytest.warns(ComplexSelectorWarning, match="has 101 tests: IBM MQ may refuse more than 100"):
+    with pytest.warns(ComplexSelectorWarning, match="has 101 tests: IBM MQ may reject more than 100"):
         Queue().count(terms(101))
     with pytest.warns(ComplexSelectorWarning):
         Topic().subscribe("s", terms(101))

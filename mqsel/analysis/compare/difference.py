@@ -18,10 +18,10 @@ from mqsel.analysis.compare.search import Given, as_selector, contract_of, searc
 from mqsel.analysis.explain import message_code
 from mqsel.analysis.readings import UNDOCUMENTED, Reading, readings
 from mqsel.errors import SelectorError
+from mqsel.language.advice import NOT_MODELLED
 from mqsel.language.dialect import Dialect, as_dialect
 from mqsel.language.nodes import Computed, Identifier
 from mqsel.language.selector import Selector
-from mqsel.language.wordings import NOT_MODELLED
 from mqsel.logic.formulas import Formula, Leaf, any_of, complement, leaves
 from mqsel.logic.solver import Message, Witness, find
 from mqsel.logic.solver.budget import Budget, UndecidedError

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from mqsel.analysis.explain.account import Verdict, outcomes_of_parts, parts_of
+from mqsel.analysis.explain.account import Verdict, parts_judged, parts_of, verdicts
 from mqsel.analysis.explain.change import listed, never_selects, smallest_change
 from mqsel.analysis.explain.near import failed, missing_is_not_unequal, near_text, time_of, unquoted
 from mqsel.analysis.readings import UNDOCUMENTED, in_this_dialect, outcome, peculiar
@@ -201,7 +201,7 @@ def _of_connective(node: Node, truth: Truth, below: Sequence[Truth]) -> str:
 
 def outcomes_of(selector: Selector, message: Mapping[str, Any]) -> dict[int, Verdict]:
     """Return what every connective and every test is, by the identity of its node."""
-    found = outcomes_of_parts(selector).of(message)
+    found = verdicts(parts_judged(selector), message)
     return {id(node): outcome for (node, _), outcome in zip(parts_of(selector.node), found, strict=True)}
 
 

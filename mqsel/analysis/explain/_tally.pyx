@@ -1,52 +1,48 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, nonecheck=False
 # cython: initializedcheck=False, auto_pickle=False, autotestdict=False
-"""Counts records: what their properties are like, and how many make each of some formulas true.
+"""Counts records: the truth of each part of a selector, and the values of each property.
 
-What a property has is counted as a record comes. The records of one layout of types are gathered in columns, and a
-kernel counts a few thousand of them at once: a record costs a formula about a nanosecond, not a search. Knows no
-selector, no truth value and no format.
+A part is a test, which machines run, or a connective, whose truth follows from its operands by a table. Knows no
+selector, no tree and no format.
 """
 
 cimport cython
+from cpython.exc cimport PyErr_Clear, PyErr_ExceptionMatches
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memset
+from libc.stdlib cimport free
+from libc.string cimport memset
 
-from mqsel.columns._arrow cimport (
-    BINARIES, BOOLEANS, FLOAT32S, FLOAT64S, INT32S, INT64S, NULLS, TEXTS, Column, column_load
-)
-from mqsel.columns._formulas cimport kernel_totals
-from mqsel.columns._kernel cimport Kernel
+from mqsel.machine._sources cimport Frame, RecordSource
 from mqsel.machine._values cimport (
-    BOOLEAN, BYTES, FLOAT32, FLOAT64, INT32, INT64, NULL_VALUE, STRING, Record, Value, is_number, value_python,
-    value_type, zeroed
+    BYTES, FLOAT32, FLOAT64, INT64, NULL_VALUE, STRING, Record, Value, is_number, value_python, value_type, zeroed
 )
+from mqsel.machine._vm cimport RUN_RECORD, Machine
 
 from math import nan as _nan
 
-from mqsel.names import ANY_CASE as _ANY_CASE
-from mqsel.names import by_casefold, folded, joined, parted
+from mqsel.errors import UndocumentedError
+from mqsel.names import by_casefold, folded
 
 cdef extern from "Python.h":
     PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
     long PyLong_AsLong(PyObject *number) except? -1
-    const char *PyBytes_AS_STRING(PyObject *data)
-    Py_ssize_t PyBytes_GET_SIZE(PyObject *data)
-    const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *size) except NULL
+    char *PyBytes_AS_STRING(object data)
+    object PyBytes_FromStringAndSize(const char *data, Py_ssize_t size)
 
 DIFFERENT = 1_000  # values of a property, and names of others, that are counted
 LONG = 80          # characters, or bytes, of a value that are held
 
 cdef enum:
-    ROWS = 4096         # of a block: 2,048 and 8,192 took as long
-    BLOCKS = 8          # layouts of types that are gathered side by side
-    CONTENT = 1 << 24   # bytes of texts of a block
     TYPES = 11          # the bits of an MQTYPE
+    EMPTY = 4           # the truth of a connective before its operands are joined
+    MISMATCHED = 4      # the bit of an outcome beside its truth
+    OUTCOMES = 8        # a truth, with MISMATCHED or without
+    ROW = 5             # of a table: a truth of the operands after it, or EMPTY
+    ERR = 3             # a Truth
 
 cdef int VALUES = DIFFERENT
 cdef Py_ssize_t LENGTH = LONG
-cdef int[9] KINDS = [NULLS, BOOLEANS, INT32S, INT64S, FLOAT32S, FLOAT64S, TEXTS, BINARIES, NULLS]  # by Tag
 
 
 # ---- one property ----------------------------------------------------------------------------------------------------
@@ -162,144 +158,150 @@ cdef bint is_less(Value *one, Value *other) except -1:
     return value_python(one) < value_python(other)
 
 
-# ---- columns of records ----------------------------------------------------------------------------------------------
-
-# A column that is filled, and where it lies.
-cdef struct Lane:
-    Column column
-    int tag              # of its values; NULL_VALUE while there is none
-    uint8_t *validity
-    int64_t *values      # numbers of any width, bits, or offsets
-    uint8_t *content
-    Py_ssize_t room      # of the content
-
+# ---- parts of a selector ---------------------------------------------------------------------------------------------
 
 @cython.final
-cdef class RecordBlock:
-    """Columns for some thousand records, in which each property has one type."""
+cdef class Parts:
+    """The parts of a selector, each before its operands.
 
-    cdef Py_ssize_t count       # of the columns
-    cdef Lane *lanes
-    cdef Column **columns
-    cdef int rows
-    cdef Py_ssize_t size        # of its texts
+    Args:
+        tests: for each test the machine that tells its truth, pairs of machines and the truth of a type mismatch. A
+            pair differs for the messages with a type mismatch in a test: its second machine gives this another truth.
+            A first machine that is None is the test's own. If the test's own is None, it is never ERR, and the second
+            machine of its pair is ERR for a type mismatch alone.
+        plan: for each part the place of the connective above it, or -1; the number of its test, or -1; and the table
+            of a connective: for each truth of an operand the truth joined with that of the operands after it.
+    """
 
-    def __cinit__(self, Py_ssize_t count):
-        cdef Py_ssize_t number
-        cdef Lane *lane
-        self.columns = <Column **> zeroed(count, sizeof(Column *))
-        self.lanes = <Lane *> zeroed(count, sizeof(Lane))
-        self.count = count
-        for number in range(count):
-            lane = &self.lanes[number]
-            self.columns[number] = &lane.column
-            lane.validity = <uint8_t *> zeroed(ROWS // 8, 1)
-            lane.values = <int64_t *> zeroed(ROWS + 1, sizeof(int64_t))
-            lane.column.values = lane.values
+    cdef readonly list tests
+    cdef readonly Py_ssize_t count
+    cdef PyObject **alone       # for each test the machine that finds its outcome, or NULL: its tuple has several
+    cdef uint8_t *others        # for each test the truth of a type mismatch
+    cdef int32_t *above
+    cdef int32_t *numbers
+    cdef uint8_t *tables
+
+    def __cinit__(self, list tests not None, list plan not None):
+        cdef Py_ssize_t place, column
+        cdef bytes table
+        self.tests, self.count = tests, len(plan)
+        self.alone = <PyObject **> zeroed(len(tests), sizeof(PyObject *))
+        self.others = <uint8_t *> zeroed(len(tests), 1)
+        for place, (machine, pairs, other) in enumerate(tests):
+            self.alone[place] = NULL if machine is not None else <PyObject *> <Machine?> pairs[0][1]
+            self.others[place] = other
+        self.above = <int32_t *> zeroed(self.count, sizeof(int32_t))
+        self.numbers = <int32_t *> zeroed(self.count, sizeof(int32_t))
+        self.tables = <uint8_t *> zeroed(self.count * 4 * ROW, 1)
+        for place, (above, number, table) in enumerate(plan):
+            self.above[place], self.numbers[place] = above, number
+            for column in range(len(table)):
+                self.tables[place * 4 * ROW + column] = table[column]
 
     def __dealloc__(self):
-        cdef Py_ssize_t number
-        if self.lanes != NULL:
-            for number in range(self.count):
-                free(self.lanes[number].validity)
-                free(self.lanes[number].values)
-                free(self.lanes[number].content)
-        free(self.lanes)
-        free(self.columns)
+        free(self.alone)
+        free(self.others)
+        free(self.above)
+        free(self.numbers)
+        free(self.tables)
 
-    cdef bint fits(self, Record record, int32_t *positions) noexcept:
-        """Report whether a record has the types of those that are here."""
-        cdef Py_ssize_t number
-        cdef int tag
-        for number in range(self.count):
-            tag = record.values[positions[number]].tag
-            if tag != NULL_VALUE and tag != self.lanes[number].tag and self.lanes[number].tag != NULL_VALUE:
-                return False
-        return True
-
-    cdef int add(self, Record record, int32_t *positions) except -1:
-        """Add a record that fits; room for it is made first, so that an error leaves the block as it was."""
-        cdef Py_ssize_t number
-        cdef Py_ssize_t size
-        cdef const char *data
-        cdef Value *value
-        cdef Lane *lane
-        cdef void *grown
-        for number in range(self.count):
-            value = &record.values[positions[number]]
-            lane = &self.lanes[number]
-            if value.tag == STRING or value.tag == BYTES:
-                text_of(value, &data, &size)
-                if lane.column.size + size >= lane.room:  # what has no text but empty ones has a place for them, too
-                    grown = realloc(lane.content, 2 * lane.room + size + 1)
-                    if grown == NULL:
-                        raise MemoryError
-                    lane.content = <uint8_t *> grown
-                    lane.room = 2 * lane.room + size + 1
-        for number in range(self.count):
-            lane_put(&self.lanes[number], &record.values[positions[number]], self.rows)
-            self.size = max(self.size, self.lanes[number].column.size)
-        self.rows += 1
+    cdef int judge(self, object message, uint8_t *found) except -1:
+        """Find the outcome of each part for a message."""
+        cdef Py_ssize_t place
+        cdef int32_t number
+        cdef int truth
+        for place in range(self.count):
+            number = self.numbers[place]
+            if number < 0:
+                found[place] = EMPTY
+            elif self.alone[number] == NULL:
+                found[place] = outcome_of(<tuple> self.tests[number], message)
+            else:
+                truth = truth_of(<Machine> self.alone[number], message)
+                found[place] = self.others[number] | MISMATCHED if truth == ERR else truth
+        self.join(found)
         return 0
 
-    cdef void complete(self) noexcept:
-        """Describe the columns to who reads them."""
-        cdef Py_ssize_t number
-        cdef Lane *lane
-        for number in range(self.count):
-            lane = &self.lanes[number]
-            lane.column.kind = KINDS[lane.tag]
-            lane.column.rows = self.rows
-            lane.column.validity = lane.validity if lane.column.nulls else NULL
-            lane.column.content = lane.content
+    cdef void join(self, uint8_t *found) noexcept:
+        """Find the truths of connectives from those of tests, the last operand first."""
+        cdef Py_ssize_t place
+        cdef int32_t above
+        for place in range(self.count - 1, 0, -1):
+            above = self.above[place]
+            found[above] = self.tables[(above * 4 + (found[place] & ERR)) * ROW + found[above]]
 
-    cdef void clear(self) noexcept:
-        cdef Py_ssize_t number
-        cdef Lane *lane
-        for number in range(self.count):
-            lane = &self.lanes[number]
-            lane.tag = NULL_VALUE
-            lane.column.nulls = lane.column.size = 0
-            memset(lane.validity, 0, ROWS // 8)
-            memset(lane.values, 0, (ROWS + 1) * sizeof(int64_t))
-        self.rows = 0
-        self.size = 0
+    def of(self, message) -> bytes:
+        """Return the outcome of each part for a message: a Truth, and 4 more for a type mismatch."""
+        cdef bytes found = PyBytes_FromStringAndSize(NULL, self.count)
+        self.judge(message, <uint8_t *> PyBytes_AS_STRING(found))
+        return found
+
+    def totals(self, Py_ssize_t rows, list answers not None) -> list:
+        """Return for each part how many rows have each outcome.
+
+        Args:
+            answers: for each test the outcomes of the rows, a byte each.
+        """
+        cdef Py_ssize_t row, place
+        cdef uint8_t *found = <uint8_t *> zeroed(self.count, 1)
+        cdef int64_t *totals = NULL
+        try:
+            totals = <int64_t *> zeroed(self.count * OUTCOMES, sizeof(int64_t))
+            for row in range(rows):
+                for place in range(self.count):
+                    found[place] = EMPTY
+                    if self.numbers[place] >= 0:
+                        found[place] = <uint8_t> PyBytes_AS_STRING(answers[self.numbers[place]])[row]
+                self.join(found)
+                for place in range(self.count):
+                    totals[place * OUTCOMES + found[place]] += 1
+            return [[totals[place * OUTCOMES + row] for row in range(OUTCOMES)] for place in range(self.count)]
+        finally:
+            free(found)
+            free(totals)
 
 
-cdef inline int text_of(Value *value, const char **data, Py_ssize_t *size) except -1:
-    if value.tag == STRING:
-        data[0] = PyUnicode_AsUTF8AndSize(value.it.o, size)
-    else:
-        data[0] = PyBytes_AS_STRING(value.it.o)
-        size[0] = PyBytes_GET_SIZE(value.it.o)
-    return 0
+cdef int outcome_of(tuple test, object message) except -1:
+    cdef int truth, first, second
+    cdef bint differs = False
+    cdef tuple pair
+    truth = truth_of(test[0], message)
+    for pair in <tuple> test[1]:
+        first = truth if pair[0] is None else truth_of(pair[0], message)
+        second = truth_of(pair[1], message)
+        differs = first != second
+        if not differs:
+            break
+    return truth | MISMATCHED if differs else truth
 
 
-cdef inline int lane_put(Lane *lane, Value *value, int row) except -1:
-    cdef const char *data
-    cdef Py_ssize_t size
-    if value.tag == NULL_VALUE:
-        lane.column.nulls += 1
-    else:
-        lane.tag = value.tag
-        lane.validity[row >> 3] |= 1 << (row & 7)
-    if lane.tag == STRING or lane.tag == BYTES:
-        if value.tag != NULL_VALUE:
-            text_of(value, &data, &size)
-            memcpy(lane.content + lane.column.size, data, size)
-            lane.column.size += size
-        (<int32_t *> lane.values)[row + 1] = <int32_t> lane.column.size
-    elif value.tag == INT64:
-        lane.values[row] = value.it.i
-    elif value.tag == FLOAT64:
-        (<double *> lane.values)[row] = value.it.d
-    elif value.tag == INT32:
-        (<int32_t *> lane.values)[row] = <int32_t> value.it.i
-    elif value.tag == FLOAT32:
-        (<float *> lane.values)[row] = <float> value.it.d
-    elif value.tag == BOOLEAN:
-        (<uint8_t *> lane.values)[row >> 3] |= value.it.i << (row & 7)
-    return 0
+cdef inline int truth_of(Machine machine, object message) except -1:
+    """Return the truth of a message; ERR if no document says which."""
+    cdef RecordSource record
+    cdef Frame *frame = machine.frame_take()
+    cdef int truth
+    if type(message) is Record and machine.record_layout is not None:
+        if (<Record> message).schema is machine.record_layout.names:  # half of the time
+            record.values = (<Record> message).values
+            record.positions = machine.record_layout.positions
+            record.schema = <PyObject *> (<Record> message).schema
+            truth = RUN_RECORD(frame, &record, machine.image.steps + machine.exact)
+            machine.frame_give(frame)
+            return truth if truth >= 0 else undocumented()
+    try:
+        return machine.dispatch(frame, <PyObject *> message, machine.exact)
+    except UndocumentedError:
+        return ERR
+    finally:
+        machine.frame_give(frame)
+
+
+cdef int undocumented() except -1:
+    """Return ERR for the error that no document says the truth; any other error stays."""
+    if not PyErr_ExceptionMatches(UndocumentedError):
+        return -1
+    PyErr_Clear()
+    return ERR
 
 
 # ---- records ---------------------------------------------------------------------------------------------------------
@@ -309,59 +311,44 @@ cdef class Tally:
     """Counts records.
 
     Args:
-        names: of the properties, and their other spellings or empty texts; to records without regard to case where
-            a slot counts so.
-        kernel: of the formulas; a text where none takes them.
-        slots: what the formulas read, as sets write it.
-        search: returns the numbers of the formulas that are true of a record.
-        count: of the formulas.
+        names: of the properties, and their other spellings or empty texts.
+        folds: whether names are the same regardless of case.
+        parts: the parts of the selector.
     """
 
     cdef tuple names
-    cdef tuple slots
-    cdef object search
+    cdef bint folds
     cdef Record record
     cdef object names_of
     cdef object answered
-    cdef Kernel kernel              # None: the records are searched
+    cdef Parts parts
     cdef list properties            # a PropertyTally each
-    cdef list blocks
-    cdef RecordBlock block          # where the last record went
-    cdef Py_ssize_t formulas        # how many
-    cdef int64_t *totals            # of each formula, the records that it is true of
+    cdef uint8_t *found             # the outcome of each part for the last record
+    cdef int64_t *totals            # for each part the records with each outcome
     cdef int64_t messages
     cdef object schema              # of the last record
     cdef int32_t *positions         # for each property its place in that
-    cdef int32_t *inputs            # likewise, for each slot of the formulas
 
-    def __cinit__(self, tuple names not None, kernel, tuple slots not None, search, Py_ssize_t count):
-        self.names = names
-        self.kernel = None if isinstance(kernel, str) else kernel
-        self.slots, self.search, self.formulas = slots, search, count
+    def __cinit__(self, tuple names not None, bint folds, Parts parts not None):
+        self.names, self.folds, self.parts = names, folds, parts
         self.properties = [PropertyTally() for _ in names]
-        self.blocks = []
-        self.totals = <int64_t *> zeroed(count, sizeof(int64_t))
+        self.found = <uint8_t *> zeroed(parts.count, 1)
+        self.totals = <int64_t *> zeroed(parts.count * OUTCOMES, sizeof(int64_t))
         self.positions = <int32_t *> zeroed(len(names), sizeof(int32_t))
-        self.inputs = <int32_t *> zeroed(len(slots), sizeof(int32_t))
 
     def __dealloc__(self):
+        free(self.found)
         free(self.totals)
         free(self.positions)
-        free(self.inputs)
 
     cdef int lay_out(self, Record record) except -1:
         """Find where a record has what is read; what it lacks is the NULL behind its values."""
         cdef Py_ssize_t number
         cdef dict places = {name: place for place, name in enumerate(record.schema.names)}
-        cdef dict found = {}
-        if any(parted(slot)[0].endswith(_ANY_CASE) for slot in self.slots):
+        if self.folds:
             places = folded(places.items(), by_casefold([name for name, _ in self.names]))
         for number, (name, other) in enumerate(self.names):
-            found[name] = found[joined(name, "folded")] = places.get(name, places.get(other, record.count))
-            self.positions[number] = found[name]
-        for number, slot in enumerate(self.slots):
-            first, second, _ = parted(slot)
-            self.inputs[number] = found.get(first, found.get(second, record.count))
+            self.positions[number] = places.get(name, places.get(other, record.count))
         self.schema = record.schema
         return 0
 
@@ -393,11 +380,12 @@ cdef class Tally:
         Args:
             layout: the names of all that the message has; None if it lacks nothing.
         """
+        cdef Py_ssize_t place
         self.take_properties(record, layout)
         self.messages += 1
-        if self.kernel is None or not self.gather(record):
-            for number in self.search(record):
-                self.totals[<Py_ssize_t> number] += 1
+        self.parts.judge(record, self.found)
+        for place in range(self.parts.count):
+            self.totals[place * OUTCOMES + self.found[place]] += 1
         return 0
 
     cpdef int take_decoded(self, Record record, names) except -1:
@@ -413,7 +401,7 @@ cdef class Tally:
         return self.take(record, None)
 
     cpdef int take_properties(self, Record record, tuple layout) except -1:
-        """Count what a record has, of which the formulas are not asked."""
+        """Count what a record has, without the parts."""
         cdef PropertyTally one
         cdef Value *value
         cdef Py_ssize_t number
@@ -430,70 +418,14 @@ cdef class Tally:
                 one.take_layout(layout)
         return 0
 
-    cdef bint gather(self, Record record) except -1:
-        """Add a record to a block. Returns whether columns hold what it has."""
-        cdef RecordBlock block = self.block
-        if block is None or not block.fits(record, self.inputs):
-            block = self.block_for(record)
-        try:
-            block.add(record, self.inputs)
-        except UnicodeEncodeError:  # half of a pair of surrogates
-            return False
-        if block.rows == ROWS or block.size > CONTENT:
-            self.empty(block)
-        return True
-
-    cdef RecordBlock block_for(self, Record record):
-        cdef RecordBlock block
-        for one in self.blocks:
-            block = one
-            if block.fits(record, self.inputs):
-                self.block = block
-                return block
-        if len(self.blocks) < BLOCKS:
-            block = RecordBlock(len(self.slots))
-            self.blocks.append(block)
-        else:
-            block = max(self.blocks, key=rows_of)
-            self.empty(block)
-        self.block = block
-        return block
-
-    cdef int empty(self, RecordBlock block) except -1:
-        """Count the records of a block."""
-        cdef int64_t row
-        block.complete()
-        try:
-            for start, stop in kernel_totals(self.kernel, block.columns, block.rows, self.totals):
-                for row in range(start, stop):
-                    self.search_row(block, row)
-        finally:
-            block.clear()
-        return 0
-
-    cdef int search_row(self, RecordBlock block, int64_t row) except -1:
-        cdef Py_ssize_t number
-        cdef Record record = Record([parted(slot)[0] for slot in self.slots])
-        for number in range(block.count):
-            column_load(&block.lanes[number].column, row, row, &record.values[number], &record.owners[number])
-        for number in self.search(record):
-            self.totals[number] += 1
-        return 0
-
     def counts(self) -> tuple:
-        """Return what was counted since this was asked last: messages, totals of the formulas, and of each property."""
-        cdef Py_ssize_t number
-        for block in self.blocks:
-            if (<RecordBlock> block).rows:
-                self.empty(block)
+        """Return what was counted since this was asked last: messages, outcomes of each part, and of each property."""
+        cdef Py_ssize_t place, number
         found = (
-            self.messages, [self.totals[number] for number in range(self.formulas)],
+            self.messages,
+            [[self.totals[place * OUTCOMES + number] for number in range(OUTCOMES)] for place in range(self.parts.count)],
             [(<PropertyTally> one).counted_since() for one in self.properties],
         )
         self.messages = 0
-        memset(self.totals, 0, self.formulas * sizeof(int64_t))
+        memset(self.totals, 0, self.parts.count * OUTCOMES * sizeof(int64_t))
         return found
-
-
-def rows_of(RecordBlock block):
-    return block.rows

@@ -1,42 +1,52 @@
-"""What the parts of a selector are for messages, and what became of many: for every part how many made it what.
+"""The outcome of each part of a selector for messages: for each part the number of messages with each outcome.
 
-All parts are asked in one evaluation, whether or not evaluating the whole would reach them: what a part is, TRUE,
-FALSE, UNKNOWN or ERR, and whether types differ, are formulas of the normal form, and the index answers which formulas
-are true of a message or a row. A `Profiler` counts into an `Account`, which has no selector: it pickles, and those of
-parts, executors and batches add up. Knows no files.
+All parts are evaluated, also those that evaluating the selector does not reach. A machine runs each test, and another
+one finds type mismatches: it evaluates the test as a dialect does in which a type mismatch has another truth. A
+`Profiler` counts into an `Account`, which has no selector: it pickles, and the accounts of files, executors and batches
+add up. Knows no files.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from mqsel import formats
-from mqsel.analysis.explain._tally import DIFFERENT, LONG, Tally
+from mqsel.analysis.explain._tally import DIFFERENT, LONG, Parts, Tally
 from mqsel.columns import wordings
-from mqsel.columns._answers import chunks, library
-from mqsel.columns._kernel import Kernel, TooLargeError
+from mqsel.columns._answers import chunks, library, truths
 from mqsel.columns.lookup import column_of, laid_out, names_of, narrowed, present, type_of
 from mqsel.errors import MqselError
-from mqsel.index._index import Index
-from mqsel.index._reader import MessageReader, match_totals
-from mqsel.language.nodes import And, Computed, Node, Not, Or, children
+from mqsel.language.checker import may_err
+from mqsel.language.dialect import Dialect
+from mqsel.language.nodes import (
+    And,
+    Arithmetic,
+    Between,
+    Computed,
+    Identifier,
+    Literal,
+    Node,
+    Not,
+    Or,
+    Sign,
+    children,
+    walk,
+)
 from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
-from mqsel.logic.formulas import NEVER, Formula, Memory, all_of, complement_in
-from mqsel.logic.normal import ALL_PARTS, Normal, Writer
 from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
 from mqsel.machine.compiler import lower
 from mqsel.machine.origin import read_matched
 from mqsel.machine.schema import Schema
-from mqsel.machine.sections import Texts
-from mqsel.names import joined, near_names, spellings
-from mqsel.values import APPROXIMATE, EXACT, Truth
+from mqsel.names import near_names, spellings
+from mqsel.values import AND, APPROXIMATE, EXACT, NOT, OR, Truth
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -44,7 +54,6 @@ if TYPE_CHECKING:
 # How messages are counted. What is TRUE is no mismatch, even where types differ in it.
 OUTCOMES = ("TRUE", "FALSE", "UNKNOWN", "mismatched", "ERR")
 TRUE, FALSE, UNKNOWN, MISMATCHED, ERROR = range(5)
-_OUTCOME_OF = {Truth.TRUE: TRUE, Truth.FALSE: FALSE, Truth.UNKNOWN: UNKNOWN, Truth.ERR: ERROR}
 
 
 class Verdict(NamedTuple):
@@ -58,88 +67,13 @@ class Verdict(NamedTuple):
     truth: Truth
     is_mismatched: bool
 
-    @property
-    def number(self) -> int:
-        """Its place in `OUTCOMES`."""
-        return MISMATCHED if self.is_mismatched and self.truth is not Truth.TRUE else _OUTCOME_OF[self.truth]
+
+# The place in `OUTCOMES` of what `Parts` finds.
+NUMBERS = (FALSE, TRUE, UNKNOWN, ERROR, MISMATCHED, TRUE, MISMATCHED, MISMATCHED)
 
 
-# Most selectors are FALSE for most messages: what no formula is true of is this.
-_USUAL = Verdict(Truth.FALSE, is_mismatched=False)
-
-
-class Outcomes:
-    """Selectors, or parts of one, whose outcomes are found together.
-
-    Args:
-        forms: the normal form of each, in the order of the answers; without mismatches where these do not count.
-    """
-
-    def __init__(self, forms: Iterable[Normal]) -> None:
-        memory: Memory = {}
-        self.count = 0
-        self._places: list[tuple[int, Verdict]] = []  # of each formula the selector and what that is
-        self._formulas: list[Formula] = []
-        for self.count, form in enumerate(forms, 1):
-            for verdict, formula in _apart(form, memory):
-                if formula is not NEVER:
-                    self._places.append((self.count - 1, verdict))
-                    self._formulas.append(formula)
-        index = Index()
-        index.add(range(len(self._formulas)), self._formulas)
-        self._names = index.names
-        self._reader: MessageReader[int] = MessageReader()
-        self._reader.reports = True
-        places = [*range(len(self._formulas))]
-        self._reader.begin(index, None, places, None, Texts(), {}, {})
-        self._kernel: Kernel | str = ""
-
-    def of(self, message: Any) -> list[Verdict]:
-        """Return what each selector is for a message, which is a mapping or a Record."""
-        found = [_USUAL] * self.count
-        for number in self._reader.match(message):
-            place, verdict = self._places[number]
-            found[place] = verdict
-        return found
-
-    def counts(self, batch: object) -> list[dict[Verdict, int]]:
-        """Return for each selector how many rows of a batch have each verdict."""
-        return self.verdicts(*match_totals(self._reader, batch, self._kernel_for))
-
-    def tally(self, names: Iterable[str], rules: str) -> Tally:
-        """Return what counts records: what they have of these properties, and which formulas they make true."""
-        spelled = tuple((name, "".join(spellings(name, rules)[1:])) for name in names)
-        return Tally(spelled, self._kernel_for(0), self._names, self._reader.match, len(self._formulas))
-
-    def verdicts(self, messages: int, counts: Sequence[int]) -> list[dict[Verdict, int]]:
-        """Return for each selector how many of the messages have each verdict, from the counts of the formulas."""
-        found = [{_USUAL: messages} for _ in range(self.count)]
-        for (place, verdict), count in zip(self._places, counts, strict=True):
-            found[place][verdict] = count
-            found[place][_USUAL] -= count
-        return found
-
-    def _kernel_for(self, _: int) -> Kernel | str:
-        """Return what runs all formulas over columns, or why they are run row by row."""
-        if not self._kernel:
-            try:
-                self._kernel = Kernel(tuple(self._formulas), self._names)
-            except TooLargeError as reason:
-                self._kernel = str(reason)
-        return self._kernel
-
-
-def _apart(form: Normal, memory: Memory) -> Iterator[tuple[Verdict, Formula]]:
-    """List the verdicts, but for the usual one, and where a selector has them: no message has two."""
-    unknown = all_of([complement_in(part, memory) for part in form.truths])
-    truths = (*zip((Truth.TRUE, Truth.FALSE, Truth.ERR), form.truths, strict=True), (Truth.UNKNOWN, unknown))
-    fits = complement_in(form.mismatch, memory)
-    for truth, formula in truths:
-        for is_mismatched, mismatch in ((True, form.mismatch), (False, fits)):
-            verdict = Verdict(truth, is_mismatched)
-            if verdict != _USUAL:
-                yield verdict, all_of([formula, mismatch])
-
+# The machines of a test, and the truth of a type mismatch: see `Parts`.
+_Test: TypeAlias = tuple[Machine | None, tuple[tuple[Machine | None, Machine], ...], Truth]
 
 # ---- the parts of a selector -----------------------------------------------------------------------------------------
 
@@ -156,40 +90,89 @@ def parts_of(root: Node) -> list[tuple[Node, int]]:
     return parts
 
 
+def is_test(part: Node) -> bool:
+    """Report whether a part is a test, not a connective: only tests count type mismatches."""
+    return not isinstance(part, (And, Or, Not))
+
+
 @functools.lru_cache(16)
-def outcomes_of_parts(selector: Selector) -> Outcomes:
+def parts_judged(selector: Selector) -> Parts:
     """Return what finds the outcomes of all parts of a selector, in the order of `parts_of`."""
-    parts = [node for node, _ in parts_of(selector.node)]
-    writer = Writer()
-    forms = {id(node): _form(writer, selector.part(node)) for node in parts if counts_types(node)}
-    # A connective is written from what its operands have become: none is written once more for each above it.
-    for node in reversed(parts):
-        if isinstance(node, (And, Or, Not)):
-            forms[id(node)] = writer.joined(node, [forms[id(one)] for one in children(node)])
-    return Outcomes(forms[id(node)] for node in parts)
+    nodes = [node for node, _ in parts_of(selector.node)]
+    places = {id(node): place for place, node in enumerate(nodes)}
+    above = {id(operand): places[id(node)] for node in nodes if not is_test(node) for operand in children(node)}
+    tests: list[_Test] = []
+    plan = []
+    for node in nodes:
+        plan.append((above.get(id(node), -1), len(tests) if is_test(node) else -1, _table(node)))
+        if is_test(node):
+            tests.append(_machines(selector.part(node)))
+    return Parts(tests, plan)
 
 
-def outcomes_of(selectors: Iterable[Selector]) -> Outcomes:
-    """Return what finds the outcomes of selectors."""
-    writer = Writer()
-    return Outcomes(_form(writer, one) for one in selectors)
+def verdicts(parts: Parts, message: Any) -> list[Verdict]:
+    """Return the verdict of each part for a message, which is a mapping or a Record."""
+    return [Verdict(Truth(found & 3), is_mismatched=found > 3) for found in parts.of(message)]
 
 
-def _form(writer: Writer, selector: Selector) -> Normal:
-    names = {name: joined(read, selector.naming) for name, read in selector.names.items()}
-    made = writer.write(selector, names, ALL_PARTS)
-    if isinstance(selector.node, Computed) and selector.node.core is not None:
-        # One test of a product: types differ where they do in all tests that it is made of.
-        tests = [node for node, _ in parts_of(selector.node.core) if counts_types(node)]
-        mismatches = [writer.write(selector.part(test), names, ALL_PARTS).mismatch for test in tests]
-        differing = [one for one in mismatches if one is not NEVER]
-        made = made._replace(mismatch=all_of(differing) if differing else NEVER)
-    return made
+def _machines(test: Selector) -> _Test:
+    """Return the machines of a test: see `Parts`."""
+    core = test.of_core()
+    if any(isinstance(node, Computed) for node in core.order) or test.match_option is not None:
+        return test.machine, (), Truth.ERR  # it takes values of all types
+    if core is test:
+        other = getattr(test.node, "other", Truth.FALSE)
+        strict = test.part(test.node, with_another(test.dialect, other)).machine
+        if other is not Truth.ERR and not may_err(test.order) and _is_one_comparison(test.node):
+            return None, ((None, strict),), other
+        return test.machine, ((None, strict),), other
+    # One test of a product: types differ where they do in all tests that it is made of.
+    parts = [core.part(node) for node, _ in parts_of(core.node) if is_test(node)]
+    pairs = [_machines(one) for one in parts]
+    return (
+        test.machine,
+        tuple((part.machine, found[1][0][1]) for part, found in zip(parts, pairs, strict=True) if found[1]),
+        Truth.ERR,
+    )
 
 
-def counts_types(node: Node) -> bool:
-    """Report whether a part counts that types differ: not a connective, as the tests below it show where."""
-    return not isinstance(node, (And, Or, Not))
+def _is_one_comparison(test: Node) -> bool:
+    """Report whether a type mismatch decides the truth of a test, as no other comparison in the test has a truth."""
+    operands = children(test)
+    if isinstance(test, Between):
+        return isinstance(operands[0], Identifier) and all(isinstance(one, Literal) for one in operands[1:])
+    return all(
+        isinstance(one, (Literal, Identifier, Arithmetic, Sign)) for operand in operands for one in walk(operand)
+    )
+
+
+@functools.lru_cache(32)
+def with_another(dialect: Dialect, truth: Truth) -> Dialect:
+    """Return a dialect in which no type mismatch has a truth: it is ERR, or FALSE if ERR is that truth."""
+    fields = ("in_mismatch", "like_mismatch", "condition_mismatch")
+    others = {name: "comparison" for name in fields if name in Dialect._fields}
+    return dialect.replace(type_mismatch="operation" if truth is Truth.ERR else "selector", **others)
+
+
+def _table(node: Node) -> bytes:
+    """Return the table of a connective for `Parts`; nothing for a test."""
+    match node:
+        case Not():
+            return bytes(NOT[truth] for truth in Truth for _ in range(5))
+        case And() | Or():
+            return bytes(after for truth in Truth for after in [*(_joined(node, truth, rest) for rest in Truth), truth])
+    return b""
+
+
+def _joined(node: And | Or, truth: Truth, rest: Truth) -> Truth:
+    """Return the truth of an operand joined with that of the operands after it."""
+    is_and = isinstance(node, And)
+    if node.rule == "first":
+        decides = truth is not Truth.TRUE if is_and else truth in (Truth.TRUE, Truth.ERR)
+        return truth if decides else rest
+    if node.rule == "eager" and rest is Truth.ERR:
+        return rest
+    return Truth((AND if is_and else OR)[truth][rest])
 
 
 # ---- many messages ---------------------------------------------------------------------------------------------------
@@ -342,6 +325,23 @@ def take_column(column: pa.Array, held: Held) -> None:
         held.widen(ends["min"], ends["max"])
 
 
+def _outcomes(test: _Test, rows: pa.StructArray) -> bytes:
+    """Return the outcome of a test for each row: see `Parts.of`."""
+    whole, pairs, other = test
+    if whole is None:
+        return truths(pairs[0][1], rows).translate(bytes((0, 1, 2, other | 4, other | 4)) + bytes(251))
+    answers = truths(whole, rows)
+    columns = [(answers if one is None else truths(one, rows), truths(two, rows)) for one, two in pairs]
+    differ = [bytes(map(operator.ne, *map(_with_error, pair))) for pair in columns]
+    answers = _with_error(answers)
+    return bytes(truth + 4 * all(more) for truth, *more in zip(answers, *differ, strict=True)) if pairs else answers
+
+
+def _with_error(answers: bytes) -> bytes:
+    """Return truths with ERR where no document says which."""
+    return answers.replace(b"\4", b"\3")
+
+
 class Profiler:
     """Counts messages into an account.
 
@@ -352,7 +352,7 @@ class Profiler:
 
     def __init__(self, selector: Selector, schema: Schema | None = None) -> None:
         self.selector = selector
-        self._outcomes = outcomes_of_parts(selector)
+        self._parts = parts_judged(selector)
         self._schema = schema
         self._machine = Machine(lower(selector), schema)
         held = {name: Held() for name in selector.names.values()}
@@ -366,7 +366,9 @@ class Profiler:
 
     @property
     def _tally(self) -> Tally:
-        self._counting = self._counting or self._outcomes.tally(self._account.held, self._rules)
+        if self._counting is None:
+            spelled = tuple((name, "".join(spellings(name, self._rules)[1:])) for name in self._account.held)
+            self._counting = Tally(spelled, self._rules == "folded", self._parts)
         return self._counting
 
     @property
@@ -374,16 +376,16 @@ class Profiler:
         """What was counted so far: the same object each time."""
         if self._counting is not None:
             messages, totals, counted = self._counting.counts()
-            self._count(messages, self._outcomes.verdicts(messages, totals))
+            self._count(messages, totals)
             for held, one in zip(self._account.held.values(), counted, strict=True):
                 held.take_counted(one)
         return self._account
 
-    def _count(self, messages: int, verdicts: Iterable[Mapping[Verdict, int]]) -> None:
+    def _count(self, messages: int, totals: Iterable[Sequence[int]]) -> None:
         self._account.messages += messages
-        for counts, more in zip(self._account.outcomes, verdicts, strict=True):
-            for verdict, count in more.items():
-                counts[verdict.number] += count
+        for counts, more in zip(self._account.outcomes, totals, strict=True):
+            for number, count in zip(NUMBERS, more, strict=True):
+                counts[number] += count
 
     def take(self, message: Any, names: Callable[[], Iterable[str]]) -> None:
         """Count a message.
@@ -465,7 +467,7 @@ class Profiler:
         Raises: PropertyTypeError: a column that is read has a type no property has, or is damaged.
         """
         rows = batch.to_struct_array() if hasattr(batch, "to_struct_array") else batch
-        self._count(len(rows), self._outcomes.counts(rows))
+        self._count(len(rows), self._parts.totals(len(rows), [_outcomes(test, rows) for test in self._parts.tests]))
         for name, held in self._account.held.items():
             self._take_column(rows, name, held)
 

@@ -34,13 +34,10 @@ from mqsel.language.nodes import (
 )
 from mqsel.language.selector import Selector
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Formula, Leaf, Relation, all_of, fold, leaves
-from mqsel.logic.normal import normal, true_of
 from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Floats, Pattern, Texts, Values, has_value, outside
 from mqsel.logic.solver import Message, find
 from mqsel.logic.solver.budget import Budget, UndecidedError
 from mqsel.logic.solver.domains import ANY_PROPERTY, meet, only, some_values
-from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
 from mqsel.values import CLASS_NAMES, Float32, Truth
 
 _KEPT = 8  # needs of a property in a condition that are kept
@@ -105,7 +102,7 @@ class _Ways(NamedTuple):
 
 def never_selects(selector: Selector) -> bool:
     """Report whether a short search proves of a selector that it is TRUE of no message."""
-    return find((true_of(selector),), Machine(lower(selector)).matches, Budget(_OF_SEARCH)).is_none
+    return find((selector.formulas.true,), selector.machine.matches, Budget(_OF_SEARCH)).is_none
 
 
 def smallest_change(selector: Selector, message: Mapping[str, Any], truths: Mapping[int, Truth]) -> Change | None:
@@ -141,7 +138,7 @@ class _Search:
         self.selector = selector
         self.message = message
         self.truths = truths
-        self.machine = Machine(lower(selector))
+        self.machine = selector.machine
         self.budget = Budget(_OF_MESSAGE)
         self.subjects = {name: Identifier(name) for name in message}
 
@@ -173,8 +170,7 @@ class _Search:
         part = self.selector.part(node)
         names = [*dict.fromkeys(part.names.values())]
         if len(names) == 1:
-            form = normal(part)
-            formula = form.true if wanted else form.false
+            formula = part.formulas.true if wanted else part.formulas.false
             if all(isinstance(one, Leaf) and isinstance(one.subject, Identifier) for one in leaves(formula)):
                 (name,) = names
                 return {name: self.cheapest(name, fold(formula, self.of_leaf, _every, _some))}
@@ -240,7 +236,7 @@ class _Search:
         if hit is not None:  # the solver takes ten times as long
             return {name: self.nearest(name, hit)}
         subject = self.subjects[name]
-        wanted: list[Formula] = [true_of(self.selector), need.formula]
+        wanted: list[Formula] = [self.selector.formulas.true, need.formula]
         wanted += [Leaf(self.subjects[other], only(self.message[other])) for other in self.message if other != name]
         like = {name: value for name, value in self.message.items() if value is not None}
         # First with the type that there is, then without numbers: of these there are many to look at.

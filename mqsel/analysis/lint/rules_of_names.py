@@ -13,11 +13,9 @@ from mqsel.analysis.lint.chains import Structure
 from mqsel.analysis.lint.findings import Edit, Found, strings_of
 from mqsel.analysis.lint.rules_of_tests import NO_NUMBERS, pair_of, strings_in
 from mqsel.carets import Span, quoted
+from mqsel.language.advice import MINUS_IS_NO_COMMENT, as_bytes, dashes, in_milliseconds, milliseconds
 from mqsel.language.dialect import core_of
-from mqsel.language.hints import as_bytes, in_milliseconds, milliseconds
-from mqsel.language.lexer import dashes
 from mqsel.language.nodes import Arithmetic, Comparison, Identifier, In, Like, Literal, Node, quote
-from mqsel.language.operators import MINUS_IS_NO_COMMENT
 from mqsel.language.pattern import segments
 from mqsel.language.selector import Selector
 from mqsel.names import (

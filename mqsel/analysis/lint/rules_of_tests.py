@@ -17,9 +17,9 @@ from mqsel.analysis.lint.chains import Structure, required_property
 from mqsel.analysis.lint.findings import Edit, Found, bounds, parsed, piece, strings_of
 from mqsel.carets import cut_piece, quoted
 from mqsel.errors import SelectorError
+from mqsel.language.advice import decoded, milliseconds
 from mqsel.language.checker import MAX_TESTS, advice, differing, evaluate, sides
 from mqsel.language.dialect import PRESETS, Dialect
-from mqsel.language.hints import decoded, milliseconds
 from mqsel.language.nodes import (
     And,
     Arithmetic,

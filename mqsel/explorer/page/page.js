@@ -6,10 +6,11 @@ const fragment = new URLSearchParams(location.hash.slice(1));
 const token = fragment.get("token") ?? "";
 const windowName = crypto.randomUUID();
 const digits = (number) => number.toLocaleString("en");
+const counted = (number, noun) => `${digits(number)} ${noun}${number === 1 ? "" : "s"}`;
 const LIMIT = 20;
 // For each number that a row is for a selector: sign, colour, words.
 const TRUTHS = [["✗", "FALSE", "not selected"], ["✓", "TRUE", "selected"], ["?", "UNKNOWN", "unknown"], ["!", "ERR", "skipped"]];
-const COUNTS = { true: "TRUE", false: "FALSE", unknown: "UNKNOWN", mismatched: "types differ", error: "ERR" };
+const COUNTS = { true: "TRUE", false: "FALSE", unknown: "UNKNOWN", mismatched: "type mismatch", error: "ERR" };
 
 let asked = 0;
 let request = new AbortController();
@@ -105,7 +106,7 @@ function choose(row) {
 async function watch() {
   const found = await ask("state");
   $("source").textContent = `${found.files.slice(0, 3).join(", ")}${found.files.length > 3 ? ` and ${digits(found.files.length - 3)} more` : ""}${found.kinds ? ` (${found.kinds})` : ""}: ` +
-    `${digits(found.messages)} messages${found.megabytes ? `, ${digits(found.megabytes)} MB in memory` : ""}`;
+    `${counted(found.messages, "message")}${found.megabytes ? `, ${digits(found.megabytes)} MB in memory` : ""}`;
   $("progress").hidden = !found.reading;
   $("progress").value = found.share;
   $("notes").replaceChildren(...found.notes.map((one) => make("li", one)));
@@ -153,14 +154,14 @@ function showLook(found) {
     const said = lines.filter((one) => !drawn.includes(one)).map((one) => make("p", one));
     $("hints").replaceChildren(said[0], ...(drawn.length ? [make("pre", drawn.join("\n"))] : []), ...said.slice(1),
       ...(error ? [...fixes(error.fixes, field), button("show the place", goTo)] : []));
-    $("counts").textContent = "the selector is not valid";
+    $("counts").textContent = "the selector is invalid";
     return;
   }
   answer = found;
   offset = found.offset;
-  $("counts").textContent = `${digits(found.selected)} of ${digits(found.messages)} messages selected, ` +
+  $("counts").textContent = `${digits(found.selected)} of ${counted(found.messages, "message")} selected, ` +
     `${digits(found.unknown)} unknown${found.skipped ? `, ${digits(found.skipped)} skipped` : ""}` +
-    (state().second ? `; the second selects ${digits(found.gained)} others, and lacks ${digits(found.lost)}` : "");
+    (state().second ? `; the second adds ${digits(found.gained)}, and drops ${digits(found.lost)}` : "");
   $("hints").replaceChildren();
   showRows();
 }
@@ -177,7 +178,7 @@ function showRows() {
   }));
   mark();
   const last = offset + answer.rows.length;
-  $("place").textContent = answer.shown ? `${digits(offset + 1)} to ${digits(last)} of ${digits(answer.shown)}` : "no such message";
+  $("place").textContent = answer.shown ? `${digits(offset + 1)} to ${digits(last)} of ${digits(answer.shown)}` : "no messages";
   $("before").disabled = offset === 0;
   $("after").disabled = last >= answer.shown;
 }
@@ -195,7 +196,7 @@ function showReasons(found) {
   $("why").replaceChildren(
     make("p", "", {}, make("b", first)), ...[...others, ...found.notes].map((one) => make("p", one)),
     table(["part", ...Object.values(COUNTS)], found.parts.map((one) => [part(one), ...Object.keys(COUNTS).map((name) => one[name])])),
-    ...(found.properties.length ? [table(["property", "present", "types", "commonest values"], found.properties.map((one) =>
+    ...(found.properties.length ? [table(["property", "present", "types", "most frequent values"], found.properties.map((one) =>
       [one.name, one.present, Object.keys(one.types).join(", "), one.values.map((each) => String(each.value)).join(", ")]))] : []));
 }
 
@@ -210,16 +211,16 @@ function showMessage(found) {
     parts.push(table(["part", "truth", "reason"], judged.parts.map((one) =>
       [part(one), make("span", one.truth ?? "not evaluated", { class: one.truth ?? "quiet" }), one.reason])));
   }
-  for (const one of found.breaches ?? []) add("p", `against the contract: ${one}`, "FALSE");
+  for (const one of found.breaches ?? []) add("p", `violates the contract: ${one}`, "FALSE");
   if (found.gets) {
-    add("p", found.receivers ? `${digits(found.receivers)} of the inventory get it:` : "Nobody of the inventory gets it. The nearest:");
+    add("p", found.receivers ? `${counted(found.receivers, "selector")} of the inventory matched:` : "No selector of the inventory matches. The nearest:");
     for (const one of found.gets) {
       const use = button(one.key, () => { $("dialect").value = one.dialect; write(one.selector); });
       use.title = one.selector;
       parts.push(make("p", "", {}, use, ` ${one.change}`));
     }
     if (found.left) add("p", `and ${digits(found.left)} more`);
-    if (found.untried) add("p", `${digits(found.untried)} more selectors were not tried: mqsel route --why tells of each`);
+    if (found.untried) add("p", `${counted(found.untried, "more selector")} not tried: mqsel route --why reports each`);
   }
   if (found.properties?.length) parts.push(table(["property", "type", "value"], found.properties));
   if (found.note) add("p", `left out: ${found.note}`);
@@ -247,7 +248,7 @@ function onKey(event) {
 }
 
 async function copy({ target }) {
-  const text = target.dataset.copy === "link" ? link() : answer.copies[target.dataset.copy] || "not for a frame";
+  const text = target.dataset.copy === "link" ? link() : answer.copies[target.dataset.copy] || "not for a DataFrame";
   await navigator.clipboard.writeText(text).then(() => { $("copied").textContent = "copied"; }, () => { $("copied").textContent = text; });
 }
 
@@ -263,7 +264,7 @@ async function start() {
   for (const one of document.querySelectorAll("[data-copy]")) one.addEventListener("click", copy);
   $("selector").focus();
   if (token) await watch().catch(showTrouble);
-  else showTrouble(new Error("This address has no token: open the one that mqsel explore printed."));
+  else showTrouble(new Error("This URL has no token: open the URL that mqsel explore printed."));
 }
 
 start();

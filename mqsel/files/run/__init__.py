@@ -188,12 +188,16 @@ def filter(  # noqa: A001 (the word of Matcher)
         check_count("jobs", jobs, "a count of processes, or None")
     declared = declared_types(types)
     if declared and format not in SCHEMAS:
-        raise ArgumentError("types declare what records lost: expected the format of records with them")
+        raise ArgumentError(
+            "types= is only for formats that store every value as text: expected one of these as format="
+        )
     is_place = os.path.lexists(selector) if isinstance(selector, str) else isinstance(selector, (os.PathLike, list))
     text = paths if isinstance(paths, str) and not os.path.lexists(paths) else ""
     with suppress(SelectorError):
         if isinstance(paths, Matcher) or (is_place and text and compile_selector(text)):
-            raise ArgumentError("the selector stands first: expected filter(paths, selector), unlike mqsel match")
+            raise ArgumentError(
+                "the selector is the first argument: expected filter(paths, selector), unlike mqsel match"
+            )
     matcher = selector if isinstance(selector, Matcher) else compile_selector(selector)
     ask = Ask(False, False, errors == "raise", None, format or "json", tuple(declared.items()), True, max_size=max_size)
     given: Any = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else iterated(paths, "a path, or paths")

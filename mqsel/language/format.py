@@ -34,7 +34,7 @@ _LOGIC = (And, Or, Not)
 _BARE_BEHIND_NOT = (Not, Identifier, Literal)
 
 
-def laid_out(selector: Selector, width: int = WIDTH) -> str:
+def formatted(selector: Selector, width: int = WIDTH) -> str:
     """Write *selector* in lines of at most *width* cells, as far as its names and texts are short enough.
 
     A text that it returned stays as it is. Where lines and parentheses break a limit of the dialect, it is one line

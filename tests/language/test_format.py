@@ -15,13 +15,13 @@ import mqsel
 from mqsel.carets import cells
 from mqsel.errors import SelectorError
 from mqsel.language.dialect import Dialect
-from mqsel.language.layout import WIDTH, laid_out
+from mqsel.language.format import WIDTH, formatted
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine.program import Program
 
 
 def layout(text: str, dialect: Dialect = mqsel.IBM_MQ, width: int = WIDTH) -> str:
-    return laid_out(read_selector(text, dialect), width)
+    return formatted(read_selector(text, dialect), width)
 
 
 def parts(program: Program) -> list[object]:
@@ -127,7 +127,7 @@ def test_limits() -> None:
     """Where parentheses or blanks would break a limit of the dialect the layout does without, deep or long."""
     deep = "(a OR b AND " * 400 + "c" + ")" * 400
     selector: Selector = read_selector(deep, mqsel.IBM_MQ)
-    assert read_selector(laid_out(selector), mqsel.IBM_MQ).node == selector.node
+    assert read_selector(formatted(selector), mqsel.IBM_MQ).node == selector.node
     assert layout("NOT " * 499 + "a = 1", width=20).startswith("NOT NOT ")
     long = "a=1OR b=2 OR " * 780 + "c=3"
     assert len(long) < 10240 < len(long.replace("=", " = "))
