@@ -224,7 +224,11 @@ class PropertyTypeError(MqselError, TypeError):
 
 
 class UndocumentedError(PropertyTypeError):
-    """The product's documentation, which the dialect follows, doesn't define the result of a test for these values."""
+    """The selector has no answer for these values.
+
+    The product's documentation, which the dialect follows, doesn't define the result of a test for them, or a property
+    is NaN or -0.0 in a dialect that orders these values apart from all other numbers.
+    """
 
 
 class DecodeError(MqselError, ValueError):

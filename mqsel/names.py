@@ -253,15 +253,10 @@ def joined(name: str, rules: str) -> str:
     return name.casefold() + ANY_CASE if rules == "folded" else " ".join(spellings(name, rules))
 
 
-def converted(text: str, kind: str) -> str:
-    """Return how sets write a property that is read through a conversion; "test" makes one of a computed test."""
-    return f"{text} as {kind}"
-
-
 def parted(text: str) -> tuple[str, str, str]:
-    """Return the first spelling of a property, the other or an empty text, and the conversion or an empty text."""
+    """Return the first spelling of a property, the other or an empty text, and "test" for a computed test."""
     bare, word, kind = text.rpartition(" as ")
-    if not word or kind not in ("number", "test"):
+    if not word or kind != "test":
         bare, kind = text, ""
     first, blank, second = bare.partition(" ")
     if blank and (first, second) == spellings(first, "sections"):

@@ -16,7 +16,7 @@ _BADGES = {
     "TRUE": ("✓", "#0b4a18", "#d9f2de"),
     "FALSE": ("✗", "#7a0f0f", "#fbe0e0"),
     "UNKNOWN": ("?", "#5a4200", "#fdf1cc"),
-    "mismatched": ("≠", "#7a2b00", "#fde6d4"),
+    "type mismatch": ("≠", "#7a2b00", "#fde6d4"),
     "ERR": ("!", "#44187f", "#eae0fa"),
     "not evaluated": ("–", "#454545", "#ececec"),
     "error": ("✗", "#7a0f0f", "#fbe0e0"),

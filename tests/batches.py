@@ -286,7 +286,7 @@ def random_text(rng: random.Random, letters: strategies.Letters, batch: Batch) -
 
 def may_refuse(reason: str | None, batch: Batch) -> bool:
     """Report whether the kernel may leave a batch to the row machine for this reason, or for none."""
-    refused = "(?s).+: a (property whose texts are read as numbers|test that is computed row by row)"
+    refused = "(?s).+: a test that is computed row by row"
     if reason is None or re.fullmatch(refused, reason):
         return True
     found = re.fullmatch(r"(.+): a dictionary that arithmetic reads or that is compared with a property", reason)

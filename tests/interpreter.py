@@ -148,8 +148,6 @@ class _Run:
                 return _typed(self.program.constants[number])
             case "AS_VALUE":
                 return NULL if truths == [UNKNOWN] else ("boolean", truths == [TRUE])
-            case "AS_NUMBER":
-                return oracle.as_number(*values)
             case "PLUS" | "NEGATE":
                 return self.oracle.sign(_SIGNS[name], *values)
         return self.oracle.arithmetic(_SIGNS[name], *values)

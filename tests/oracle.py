@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 import struct
-import unicodedata
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -288,8 +286,6 @@ class _Message:
                 return "int32" if is_narrow else _LITERALS[node.kind], node.value
             case nodes.Identifier():
                 return self.read(node.name)
-            case nodes.Conversion():
-                return as_number(self.read(node.identifier.name))
             case nodes.Sign():
                 return self.sign(node.operator, self.value(node.operand))
             case nodes.Arithmetic():
@@ -362,44 +358,6 @@ class _Message:
             raise _SelectorIsFalseError
         # Rounding a double sum, product or quotient of two float32 gives the float32 one: 53 >= 2 * 24 + 2 bits.
         return kind, _to_float32(result) if kind == "float32" else result
-
-
-# Java, Double.valueOf(String): the expression "to screen the input string", a part at a time.
-_EXPONENT = "([eE][+-]?[0-9]+)"
-_HEXADECIMAL = r"((0[xX][0-9a-fA-F]+(\.)?)|(0[xX][0-9a-fA-F]*?(\.)[0-9a-fA-F]+))[pP][+-]?[0-9]+"
-_DOUBLE = re.compile(
-    rf"[+-]?(NaN|Infinity|(((([0-9]+)(\.)?([0-9]*)({_EXPONENT})?)|(\.([0-9]+)({_EXPONENT})?)|({_HEXADECIMAL}))[fFdD]?))"
-)
-
-
-def as_number(value: Value) -> Value:
-    """§5: what Long.parseLong parses is "that INT64; else one that Double.parseDouble parses is that FLOAT64".
-
-    Long.parseLong: "decimal digits, except that the first character may be an ASCII minus sign or plus sign"; digits
-    are those of Character.digit, and characters are UTF-16. Double.parseDouble: "Leading and trailing whitespace
-    characters in s are ignored. Whitespace is removed as if by the String.trim() method", which takes all to U+0020.
-    """
-    kind, text = value
-    if kind != "string":
-        return value if kind in _NUMBERS or kind == "null" else POISON
-    digits = text[1:] if text[:1] in ("-", "+") else text
-    if digits and all(point <= "\uffff" and unicodedata.decimal(point, -1) >= 0 for point in digits):
-        number = 0
-        for point in digits:
-            number = 10 * number + unicodedata.decimal(point)
-        number = -number if text[0] == "-" else number
-        if -(1 << 63) <= number < 1 << 63:
-            return "int64", number
-    trimmed = text.strip("".join(map(chr, range(0x21))))
-    if not _DOUBLE.fullmatch(trimmed):
-        return POISON
-    if "x" in trimmed.lower():
-        try:
-            return "float64", float.fromhex(trimmed.rstrip("fFdD") if trimmed[-1] in "fFdD" else trimmed)
-        except OverflowError:
-            return "float64", -math.inf if trimmed[0] == "-" else math.inf
-    is_word = trimmed[-1] in "Ny"
-    return "float64", float(trimmed if is_word or trimmed[-1] not in "fFdD" else trimmed[:-1])
 
 
 def _truth(condition: object) -> str:

@@ -86,7 +86,7 @@ _FIELDS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted({*strategies.DIALECTS} - {"TEXT_NUMBERS"}))
+@pytest.mark.parametrize("name", sorted(strategies.DIALECTS))
 def test_choices_of_any_fields_agree(name: str) -> None:
     """Invariant: likewise where one to five fields are of other products; the oracle reads what was written.
 
@@ -108,6 +108,10 @@ def test_choices_of_any_fields_agree(name: str) -> None:
         except mqsel.SelectorError:  # of constants alone, it is FALSE by these choices
             continue
         compared += 1
+        if dialect.rules.floats == "total":
+            properties = {
+                name: typed for name, typed in properties.items() if not strategies.is_unordered({name: typed})
+            }
         plain = mqsel.compile(text, dialect=dialect, optimize=False)
         message = strategies.to_message(properties)
         wanted = oracle.evaluate(_Parser(text, scan(text, dialect), dialect).selector()[-1], properties, dialect)

@@ -13,6 +13,7 @@ import mqsel
 from mqsel.cli import main
 from mqsel.errors import PropertyTypeError
 from mqsel.language.dialect import PRESETS
+from mqsel.values import Float32
 
 BAD = ([1], {}, {"x": 1}, 1 << 64, object(), [])
 SELECTORS = (
@@ -38,8 +39,11 @@ def result(call: Any, *arguments: Any, **options: Any) -> Any:
         return "error"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("bad", BAD, ids=lambda bad: type(bad).__name__)
+@pytest.mark.parametrize(
+    ("bad", "dialect"),
+    [*product(BAD, DIALECTS), *product((float("nan"), -0.0, Float32(-0.0)), ("ACTIVEMQ", "ARTEMIS"))],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
+)
 def test_engines_agree(bad: Any, dialect: str) -> None:
     """Matcher, explain, why, SelectorSet.match, scan and filter find the same of a message."""
     for text, (first, second) in product(SELECTORS, (("a", "c"), ("c", "a"))):

@@ -89,7 +89,6 @@ def test_comments_of_properties() -> None:
 REPEATED = {
     "dashes": ("", "--"),
     "dashes of a line": ("a = 1 ", "-- x\n"),
-    "slashes": ("", "//"),
     "comments that are open": ("a = 1 ", "/* "),
     "comments": ("a = 1 ", "/* */ "),
     "apostrophes": ("a = ", "'"),

@@ -69,9 +69,9 @@ def test_columns() -> None:
 def test_profile_says_so() -> None:
     """`why` counts such messages, and says that nobody knows what they are."""
     made = str(mqsel.compile(TEXT, dialect=AZURE).why(MESSAGES.values()))
-    assert "types differ in 1 of 3 messages: what that yields is undocumented for this product" in made
+    assert "type mismatch in 1 of 3 messages: what that yields is undocumented for this product" in made
     zero = mqsel.compile("weight / 0 = 1", dialect=AZURE).explain({"weight": 2})
-    assert "by zero, or types differ: what that yields is undocumented" in zero.parts[0].reason
+    assert "by zero, or type mismatch: what that yields is undocumented" in zero.parts[0].reason
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

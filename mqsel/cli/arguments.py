@@ -29,7 +29,7 @@ _SHOWN = 3  # files that a hint names
 KEYED = "selectors by key"
 _LINES = 20  # of a file, by which it is known to have selectors
 _WIDEST = 118  # columns of a paragraph of help
-_QUEUES = "queues of brokers, read-only (FILE is amqp[s]://USER@HOST:PORT/QUEUE)"
+_QUEUES = "queues of brokers (read-only; FILE is amqp[s]://USER@HOST:PORT/QUEUE)"
 
 
 def dialect_of(text: str) -> Dialect:

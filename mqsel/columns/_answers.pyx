@@ -67,7 +67,8 @@ cdef class Plan:
     """What a machine keeps for its batches."""
 
     cdef tuple names             # of what is read, as Batch takes them
-    cdef bint is_documented
+    cdef bint answers_all
+    cdef bint has_order
     cdef bint has_clock
     cdef bint is_checked         # that the code is of the text
     cdef object form             # the normal form; None before a kernel is made
@@ -94,7 +95,8 @@ cdef Plan plan_of(Machine machine):
             [None if image.aliases[slot] == NULL else <object> image.aliases[slot] for slot in range(image.slot_count)],
             [machine.folded is not None] * image.slot_count,
         )
-        plan.is_documented = core.is_documented
+        plan.answers_all = core.answers_all
+        plan.has_order = core.has_greatest
         plan.has_clock = core.has_clock
         plan.kernels = {}
         machine.plan = plan
@@ -154,7 +156,7 @@ cdef object kernel_for(Machine machine, Batch batch, tuple truths):
         if plan.form is None:
             plan.form = normal(optimized(selector_of(machine.program)))
         try:
-            found = Kernel(tuple([formula_of(plan.form, truth) for truth in truths]), machine.program.slots)
+            found = Kernel(tuple([formula_of(plan.form, truth) for truth in truths]), machine.program.slots, plan.has_order)
         except TooLargeError as reason:
             found = str(reason)
         plan.kernels[truths] = found
@@ -364,7 +366,7 @@ def truths(Machine machine not None, batch, *, by_rows: bool = False) -> bytes:
         evaluate(machine, columns, machine.exact, 0, columns.rows, each)
         return result
     memset(each, FALSE, columns.rows)
-    asked = _THREE if plan_of(machine).is_documented else (*_THREE, NO_ANSWER)
+    asked = _THREE if plan_of(machine).answers_all else (*_THREE, NO_ANSWER)
     size = (columns.rows + 7) // 8
     bits = PyBytes_FromStringAndSize(NULL, <Py_ssize_t> (len(asked) * size))
     mine = <const uint8_t *> PyBytes_AS_STRING(bits)
@@ -383,7 +385,7 @@ def match_batch(Machine machine not None, batch, now=None, threads=None):
     cdef Plan plan = plan_of(machine)
     if now is not None or plan.has_clock:
         machine = machine._at(now)
-    asked = _ONE if plan.is_documented else _ONE_OR_NONE
+    asked = _ONE if plan.answers_all else _ONE_OR_NONE
     return answers(pyarrow, machine, plan_of(machine), batch, asked, threads)
 
 
@@ -393,7 +395,7 @@ def truth_batch(Machine machine not None, batch, now=None, threads=None):
     cdef Plan plan = plan_of(machine)
     if now is not None or plan.has_clock:
         machine = machine._at(now)
-    asked = _TWO if plan.is_documented else (*_TWO, NO_ANSWER)
+    asked = _TWO if plan.answers_all else (*_TWO, NO_ANSWER)
     return answers(pyarrow, machine, plan_of(machine), batch, asked, threads)
 
 

@@ -143,6 +143,7 @@ cdef class Kernel:
     cdef int levels          # of the stack of blocks of numbers
     cdef int64_t blocks      # that were run
     cdef int64_t next_sort
+    cdef bint has_order      # NaN and -0.0 are refused
 
     cdef int build(self, tuple formulas) except -1
     cdef int build_codes(self, list formulas) except -1

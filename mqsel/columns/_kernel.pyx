@@ -5,16 +5,17 @@
 Knows no dialect and no opcode. What runs it is `_formulas`.
 """
 
+from libc.math cimport signbit
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from mqsel.columns._arrow cimport FIELDS, INDICES, TEXT_VIEWS, TEXTS, Column
+from mqsel.columns._arrow cimport FIELDS, FLOAT32S, FLOAT64S, INDICES, TEXT_VIEWS, TEXTS, Column
 from mqsel.columns._columns cimport BLOCK, WORDS, ColumnBlock, reader_refusal, reader_room, reader_start
 from mqsel.columns._sets cimport LINEAR_POINTS, MOST_CODES, TextSet, ValueSet, Vocabulary, values_read, vocabulary_read
 
 from mqsel.logic import formulas as _formulas
-from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Sign, unparse
+from mqsel.language.nodes import Arithmetic, Computed, Identifier, Literal, Sign, unparse
 from mqsel.names import parted
 
 cdef enum:
@@ -52,13 +53,15 @@ cdef class Kernel:
     Args:
         formulas: such as those of TRUE and of UNKNOWN, or those of many selectors.
         slots: names of the properties, in the order of the columns.
+        has_order: whether some dialect takes neither NaN nor -0.0: the kernel then refuses columns that have one.
 
     Raises: TooLargeError.
     """
 
-    def __cinit__(self, tuple formulas, tuple slots):
+    def __cinit__(self, tuple formulas, tuple slots, bint has_order=False):
         self.arena = Arena()
         self.slots = slots
+        self.has_order = has_order
         self.next_sort = 1
         self.build(formulas)
 
@@ -218,6 +221,8 @@ cdef class Kernel:
             column = inner_of(columns[slot])
             if column.kind == INDICES and column.inner.rows > 4 * rows + BLOCK:
                 return f"{self.name_of(slot)}: its dictionary is larger than the batch"
+            if self.has_order and has_unordered(column, rows):
+                return f"{self.name_of(slot)}: it has NaN or -0.0"
         for number in range(self.count):
             term = &self.terms[number]
             for step in range(term.left.count + term.right.count):
@@ -326,8 +331,6 @@ cdef list steps_computing(node, dict numbers):
             waiting += [*reversed(later), one.operands[0]]
         elif isinstance(one, Sign):
             waiting += [(NEGATE if one.operator == "-" else KEEP, 0, 0), one.operand]
-        elif isinstance(one, Conversion):
-            raise TooLargeError(f"{one.identifier.name}: a property whose texts are read as numbers")
         elif isinstance(one, Computed):
             raise TooLargeError(f"{unparse(one.expression, one.dialect)}: a test that is computed row by row")
         elif isinstance(one, Identifier):
@@ -351,6 +354,23 @@ cdef object term_key(one, list children, dict numbers):
     if isinstance(one, _formulas.Leaf):
         return operand_key(one.subject, numbers), one.values
     return operand_key(one.left, numbers), operand_key(one.right, numbers), int(one.outcomes)
+
+
+cdef bint has_unordered(Column *column, int64_t rows) noexcept:
+    """Report whether a column has NaN or -0.0 in some rows; of a dictionary, whether this has."""
+    cdef int64_t row
+    cdef double number
+    if column.kind == INDICES:
+        return has_unordered(column.inner, column.inner.rows)
+    if column.kind != FLOAT32S and column.kind != FLOAT64S:
+        return False
+    for row in range(column.offset, column.offset + rows):
+        number = (<double *> column.values)[row] if column.kind == FLOAT64S else (<float *> column.values)[row]
+        if (number != number or (number == 0 and signbit(number))) and (
+            column.validity == NULL or column.validity[row >> 3] >> (row & 7) & 1
+        ):
+            return True
+    return False
 
 
 cdef bint is_short(TextSet *texts) noexcept:

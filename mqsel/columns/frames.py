@@ -41,7 +41,8 @@ class _Asked:
         found = self._match(batch)
         if found.null_count:
             raise UndocumentedError(
-                f"what the selector is for {found.null_count:,} of {len(found):,} rows is undocumented",
+                f"what the selector is for {found.null_count:,} of {len(found):,} rows is undocumented "
+                "or not supported",
                 hint="match_batch returns null for these rows",
             )
         return found

@@ -310,7 +310,7 @@ def _states(table: pa.Table, selects: Selects) -> pa.Array:
         truth = pc.greater(pc.list_value_length(selects.match_batch(table)), 0)
         return pc.fill_null(pc.cast(truth, pa.int8()), SKIPPED)
     truth = pc.fill_null(pc.cast(selects.truth_batch(table), pa.int8()), UNKNOWN)
-    if core_of(selects.dialect).is_documented:
+    if core_of(selects.dialect).answers_all:
         return truth
     return pc.if_else(selects.match_batch(table).is_null(), pa.scalar(SKIPPED, pa.int8()), truth)
 

@@ -230,7 +230,7 @@ class _Dump:
             if self.length:
                 self.blame(f"expected a line of the dump: it ends at byte {done:,} of {self.length:,}", line)
         elif int(address[1], 16) != done:
-            found = f"expected {done:08X}: lines of the dump are missing or repeated"
+            found = f"expected {done:08X}: lines of the dump are missing or stand twice"
             self.blame(found, address[1], address.start(1))
         else:
             try:

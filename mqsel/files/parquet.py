@@ -284,8 +284,8 @@ def _pruner(
             continue
         field = schema.field(places[0])
         kind = str(field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
-        if not is_known(kind):
-            return None
+        if not is_known(kind) or (core_of(matcher.dialect).has_greatest and kind in ("float", "double")):
+            return None  # NaN and -0.0, which are counted, are in no statistics
         if field.name in fixed:
             value = fixed[field.name].as_py()
             always[name] = known_value(value) if value is not None else ABSENT
@@ -332,7 +332,7 @@ def counted(
     mask = pc.coalesce(truth, constant(False))
     mask = pc.invert(mask) if is_inverted else mask
     unanswered = None
-    if group.table.num_columns and not core_of(matcher.dialect).is_documented:
+    if group.table.num_columns and not core_of(matcher.dialect).answers_all:
         unanswered = matcher.match_batch(group.table).is_null()
         mask = pc.and_not(mask, unanswered)
     rows = group.rows

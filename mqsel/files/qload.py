@@ -110,7 +110,7 @@ class _Message:
         kind = line[:1]
         self.has_data |= kind in b"XST"
         if line[1:2] not in b" \r\n" or kind not in b"ANXST":
-            return f"{shown(line)}: expected a line that begins with *, A, N, X, S or T, and a space"
+            return f"{shown(line)}: expected a line that begins with *, A, N, X, S or T, and a blank"
         if kind == b"A":
             self.mqmd = self.mqmd or bytearray(BLANK)
             setting = _setting(line)
@@ -122,7 +122,7 @@ class _Message:
         elif kind == b"X":
             match = _HEX_LINE.fullmatch(line)
             if match is None:
-                return "expected X, a space, and hexadecimal digits, two for each byte"
+                return "expected X, a blank, and hexadecimal digits, two for each byte"
             self.data += binascii.unhexlify(match[1] or b"")
         elif kind == b"T":
             self.data += line[2:].rstrip(b"\r\n") + b"\n"
@@ -167,7 +167,7 @@ def _piece(line: int, text: bytes, path: str) -> Piece | FileError:
     if b"ORL" in codes and codes[0] != _DUMPED[0] and codes == _DUMPED[-len(codes) :]:
         return bad_line(path, line, f"the message begins in its middle, at A {codes[0].decode()}: expected A VER")
     if not message.has_data:
-        return bad_line(path, line, "the message has no data: expected a line X, S or T after its fields")
+        return bad_line(path, line, "the message has no data: expected a line X, S or T behind its fields")
     data = bytes(message.data)
     if message.mqmd is None:
         return Piece(line, text, data)

@@ -101,21 +101,13 @@ cdef struct Moved:
 
 
 cdef uint32_t moved_string(Moved *moved, uint32_t number) noexcept nogil:
-    cdef const OldString *old
     cdef const uint8_t *data
     cdef uint64_t size
     cdef int kind
     if number >= moved.segment.string_count:
         return NONE
     if moved.strings[number] == 0:
-        if moved.segment.old_strings != NULL:
-            old = &moved.segment.old_strings[number]
-            if (old.start >> 3) + old.size > moved.segment.text_size:
-                return NONE
-            data = moved.segment.texts + (old.start >> 3)
-            size = old.size
-            kind = old.start & 7
-        elif not string_at(moved.segment, number, &data, &size, &kind):
+        if not string_at(moved.segment, number, &data, &size, &kind):
             return NONE
         moved.strings[number] = 1 + draft_string(moved.draft, data, size, kind, text_hash(data, size, kind))
     return moved.strings[number] - 1
@@ -294,18 +286,15 @@ cdef int clause_absorb(
 
     Args:
         steps: room.
-        at: its first word; in old segments its first step.
+        at: its first word.
         budget: how many words there are in all clauses: no step is in two.
     """
     cdef const SegmentArrays *segment = moved.segment
-    cdef bint is_old = segment.old_clauses != NULL
-    cdef uint64_t end = segment.code_count * <uint64_t> (2 if is_old else 1)
+    cdef uint64_t end = segment.code_count
     cdef uint64_t words
     cdef uint32_t number
     cdef uint32_t made = NONE
     cdef ClauseStep *step
-    if is_old:
-        at *= 2
     for number in range(count):
         if places[number] >= segment.place_limit or tombstones != NULL and (
             tombstones[places[number] >> 3] >> (places[number] & 7) & 1
@@ -315,7 +304,7 @@ cdef int clause_absorb(
             steps.count = 0
             while True:
                 words = 2
-                if at < end and not is_old:
+                if at < end:
                     words = step_words(segment.code + at)
                 if at >= end or words > end - at or words > budget[0] or items_room(steps, 1, sizeof(ClauseStep)) < 0:
                     return -1
@@ -339,7 +328,7 @@ cdef int draft_absorb(Draft *draft, const SegmentArrays *segment, const uint8_t 
     """Read what was not removed from a segment into a draft.
 
     Args:
-        segment: of this version, or of one from 2 on.
+        segment: which may be damaged.
         tombstones: a bit for each place that is not to be taken; or NULL.
 
     Returns: 0; -1 without memory, or if the segment is damaged.
@@ -349,7 +338,7 @@ cdef int draft_absorb(Draft *draft, const SegmentArrays *segment, const uint8_t 
     cdef uint32_t clause, count, first, place
     cdef bint is_many
     cdef const uint32_t *places
-    cdef uint64_t budget = segment.code_count * <uint64_t> 2
+    cdef uint64_t budget = segment.code_count
     cdef uint64_t copies = <uint64_t> segment.copy_count + segment.clause_count  # no place is in two
     cdef int result = -1
     memset(&moved, 0, sizeof(Moved))
@@ -361,14 +350,9 @@ cdef int draft_absorb(Draft *draft, const SegmentArrays *segment, const uint8_t 
     if moved.strings != NULL and moved.leaves != NULL:
         result = 0
         for clause in range(segment.clause_count):
-            if segment.old_clauses != NULL:
-                first = segment.old_clauses[clause].code
-                place = segment.old_clauses[clause].place
-                is_many = segment.old_clauses[clause].info & 1
-            else:
-                first = segment.clauses[clause].code & CODE_MASK
-                place = segment.clauses[clause].place
-                is_many = segment.clauses[clause].code >> 31
+            first = segment.clauses[clause].code & CODE_MASK
+            place = segment.clauses[clause].place
+            is_many = segment.clauses[clause].code >> 31
             places = &place
             count = 1
             if is_many:
@@ -1167,8 +1151,6 @@ cdef class Index:
                 stored.tombstones = <uint8_t *> zeroed(len(tombstones))
                 memcpy(stored.tombstones, PyBytes_AS_STRING(tombstones), len(tombstones))
                 stored.removed = bits_count(tombstones)
-            if stored.arrays.version != VERSION:
-                stored = merged([stored], [tombstones or None])
             made.segments.append(stored)
         made.live = <uint8_t *> zeroed(len(alive) + 1)
         made.is_foreign = True

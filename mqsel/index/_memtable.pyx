@@ -28,9 +28,8 @@ from mqsel.machine._values cimport FLOAT32, INT32, PyUnicode_DATA, PyUnicode_GET
 
 from mqsel.errors import ArgumentError
 from mqsel.index.computed import attribute_of
-from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Sign
+from mqsel.language.nodes import Arithmetic, Computed, Identifier, Literal, Sign
 from mqsel.logic import formulas, sets
-from mqsel.names import converted
 
 
 # A set is a row of logic/sets.py, `Values`; so are its parts, by their places.
@@ -590,7 +589,6 @@ cdef object ALL_CLASS = formulas.All
 cdef object ANY_CLASS = formulas.Any
 cdef object IDENTIFIER = Identifier
 cdef object COMPUTED = Computed
-cdef object CONVERSION = Conversion
 cdef object ARITHMETIC = Arithmetic
 cdef object SIGN = Sign
 cdef object LITERAL = Literal
@@ -955,14 +953,7 @@ cdef class Memtable:
         cdef PooledLeaf *whole
         cdef KnownSet *known = NULL
         cdef object own
-        if type(<object> subject) is CONVERSION:
-            # Such an attribute is a number, NULL, or FALSE for what is poisoned: see `reading_convert`.
-            attribute = self.attribute(attribute_name(<object> subject))
-            own = <object> values
-            own = own._replace(booleans=(own.poison, False), poison=False, error=False)
-            values = <PyObject *> own
-            booleans = field(values, 1)
-        elif type(<object> subject) is COMPUTED:
+        if type(<object> subject) is COMPUTED:
             for one in (<object> subject).identifiers:  # which the reader needs, before the test
                 self.attribute(one.name)
             attribute = self.attribute(attribute_of(<object> subject))
@@ -1148,9 +1139,6 @@ cdef class Memtable:
         cdef double number
         if type(one) is IDENTIFIER:
             self.action(PUSH_ATTRIBUTE).attribute = self.attribute(one.name)
-        elif type(one) is CONVERSION:
-            self.action(PUSH_ATTRIBUTE).attribute = self.attribute(attribute_name(one))
-            self.action(KEEP)  # which poisons FALSE
         elif type(one) is LITERAL and isinstance(one.value, int):
             self.action(PUSH_INTEGER).number = one.value
         elif type(one) is LITERAL and isinstance(one.value, float):
@@ -1246,11 +1234,6 @@ cdef class Memtable:
                     numbers[at + 1] = ANY_POINT if point == Py_None else PyUnicode_READ_CHAR(point, 0)
                 numbers += 1 + PyTuple_GET_SIZE(part)
         return <uint32_t> count
-
-
-cdef str attribute_name(conversion):
-    """Return the name of the attribute that a property is when it is read through a conversion."""
-    return converted(conversion.identifier.name, conversion.kind)
 
 
 cdef dict shared_parts(formula):

@@ -28,6 +28,7 @@ class MessageReader(Generic[_K]):
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     facts: Any
     reports: bool
+    has_order: bool
     singly: Callable[[MessageReader[Any], Any, list[Any] | None], list[Any]] | None
     def __new__(cls) -> MessageReader[Any]: ...
     @property

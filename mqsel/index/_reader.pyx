@@ -24,7 +24,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from mqsel.columns._arrow cimport NULLS, Batch, Column, column_load, names_asked
+from mqsel.columns._arrow cimport NULLS, Batch, Column, RowMessage, column_load, names_asked
 from mqsel.columns._columns cimport DECLINED
 from mqsel.columns._formulas cimport kernel_totals, run_count, run_formulas, run_places, words_check
 from mqsel.columns._kernel cimport TURN, BatchRun, Kernel, call_end
@@ -33,9 +33,10 @@ from mqsel.index._index cimport Index, IndexChange, Turn
 from mqsel.index._segment cimport fault
 from mqsel.machine._values cimport (
     BOOLEAN, BYTES, ERR, INT64, MQTYPE_BOOLEAN, MQTYPE_INT64, NULL_VALUE, POISON, STRING, UNKNOWN, Record, Value,
-    value_as_number, value_fit, value_integer, value_load_other, value_null, value_object, value_python, value_read,
+    value_fit, value_integer, value_load_other, value_null, value_object, value_python, value_read,
     value_refuse, zeroed,
 )
+from mqsel.machine._sources cimport value_admit
 from mqsel.machine._vm cimport Pace, clock_nanoseconds, pace_look, pace_start
 
 import functools
@@ -134,7 +135,6 @@ cdef class SpellingTable:
     cdef list second            # for each slot the other one, or None
     cdef list shown             # for each slot its name in errors, and of columns
     cdef dict folded            # by casefolded names, those first spellings that are read without regard to case
-    cdef list converted         # slots of properties whose texts are read as numbers
     cdef dict tests             # by slot of each that is computed what computes it, and the slots that that reads
     cdef bint reads_clock       # one of them depends on the time
     cdef dict found             # spelling -> number of its first SpellingTarget
@@ -149,19 +149,17 @@ cdef class SpellingTable:
         self.names = as_schema(names)
         if older is None:
             self.first, self.second, self.found, self.origin = [], [], {}, object()
-            self.shown, self.folded, self.converted = [], {}, []
+            self.shown, self.folded = [], {}
             self.tests = computed_among(names)
         else:
             self.origin = older.origin
             self.first, self.second, self.found = older.first[:], older.second[:], older.found.copy()
-            self.shown, self.folded, self.converted = older.shown[:], older.folded.copy(), older.converted[:]
+            self.shown, self.folded = older.shown[:], older.folded.copy()
             self.tests = {**older.tests, **computed_among(names, older.count)}
             self.target_count, self.count = older.target_count, older.count
             memcpy(self.targets, older.targets, older.target_count * sizeof(SpellingTarget))
         for slot in range(self.count, len(names)):
             first, second, kind = parted(names[slot])
-            if kind == "number":
-                self.converted.append(slot)
             if kind != "test":
                 self.enter(first, slot, False)
             if second:
@@ -239,7 +237,7 @@ cdef class Positions:
                 self.position[self.count] = place
                 self.types[self.count] = 0 if named is None else int(_TYPES[named])
                 self.count += 1
-        self.straight = self.count == self.width and not table.converted and not table.tests
+        self.straight = self.count == self.width and not table.tests
         for slot in range(self.count):
             self.straight = self.straight and self.slot[slot] == slot and self.position[slot] == slot
 
@@ -304,17 +302,6 @@ cdef inline int slot_put(MessageReading reading, uint32_t slot, PyObject *item) 
         held = <object> item
         value_null(value)
         value_load_other(value, &reading.record.owners[slot], reading.table.shown[slot], held)
-    return 0
-
-
-cdef int reading_convert(MessageReading reading) except -1:
-    """Read as numbers the properties that are read so. What is no number is FALSE, as formulas of them have it."""
-    cdef Value *value
-    for slot in reading.table.converted:
-        value = &reading.record.values[<Py_ssize_t> slot]
-        value_as_number(value)
-        if value.tag == POISON:
-            value_integer(value, BOOLEAN, MQTYPE_BOOLEAN, False)
     return 0
 
 
@@ -394,6 +381,7 @@ cdef class MessageReader:
     cdef readonly Py_ssize_t changes    # how often it was done
     cdef public object facts
     cdef public bint reports            # for reports: see `reading_compute`
+    cdef public bint has_order          # some dialect takes neither NaN nor -0.0 from a message
     cdef public object singly           # runs the selectors one by one, see `answer`; None where nothing can
     cdef list keys                      # by place: NOT_READ where a file has it, GONE where there is none; and more
     cdef readonly Py_ssize_t size       # places, also those without a key
@@ -445,12 +433,16 @@ cdef class MessageReader:
     cdef Record read(self, MessageReading reading, object message):
         """Return a Record of what a message has, for the index."""
         cdef Positions positions
+        cdef Py_ssize_t slot
         if reading.table.folded and isinstance(message, Mapping):
             message = reading.table.respelled(list(message.items()))
         if PyDict_CheckExact(message):
             self.read_dict(reading, message)
         elif type(message) is Record:
             if self.read_record(reading, message) is message:
+                if self.has_order:
+                    for slot in range(min(reading.slots, (<Record> message).count)):
+                        value_admit(&(<Record> message).values[slot], reading.table.shown[slot])
                 return message
         elif PyTuple_Check(message) or PyList_Check(message):
             if self.messages is not None:
@@ -467,11 +459,18 @@ cdef class MessageReader:
             self.look_up(reading, message, False)
         else:
             raise wordings.not_a_message(message, self.messages is not None)
-        if reading.table.converted:
-            reading_convert(reading)
+        self.admit(reading, reading.touched, reading.count)
         if reading.table.tests:
             reading_compute(reading, self.index, self.reports)
         return reading.record
+
+    cdef int admit(self, MessageReading reading, const uint32_t *slots, Py_ssize_t count) except -1:
+        """Refuse a message that some dialect may not take: whether it does is told by running the selectors singly."""
+        cdef Py_ssize_t number
+        if self.has_order:
+            for number in range(count):
+                value_admit(&reading.record.values[slots[number]], reading.table.shown[<Py_ssize_t> slots[number]])
+        return 0
 
     cdef int read_dict(self, MessageReading reading, object message) except -1:
         """Go through a dict. A key that was met before is known by its address."""
@@ -1371,6 +1370,23 @@ cdef uint64_t bits_at(const uint8_t *bits, int64_t at, int count) noexcept:
     return found
 
 
+cdef int row_apart(MessageReader reader, Batch batch, DeliveryLists lists, int64_t row) except -1:
+    """Search for a row by running the selectors one by one; one without an answer, if it comes to that, is null."""
+    cdef RowMessage message = RowMessage(batch)
+    cdef uint32_t *room
+    message.row = row
+    if reader.has_order and reader.singly is not None:
+        try:
+            places = [reader.places()[key] for key in reader.singly(reader, message, None)]
+            room = lists.more(len(places))
+            for number, place in enumerate(places):
+                room[<Py_ssize_t> number] = place
+            return 0
+        except UndocumentedError:
+            pass
+    return lists.forget(row)
+
+
 cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t start, int64_t stop) except -1:
     """Search for each of some rows."""
     cdef Index index = reader.index
@@ -1397,12 +1413,13 @@ cdef int by_rows(MessageReader reader, Batch batch, DeliveryLists lists, int64_t
             for at in range(count):
                 number = numbers[at]
                 column_load(batch.columns[number], row, row, &values[number], &reading.record.owners[number])
-            reading_convert(reading)
-            if reading.table.tests:
+            if reader.has_order or reading.table.tests:
                 try:
-                    reading_compute(reading, index, reader.reports)
+                    reader.admit(reading, numbers, count)
+                    if reading.table.tests:
+                        reading_compute(reading, index, reader.reports)
                 except UndocumentedError:
-                    lists.forget(row)
+                    row_apart(reader, batch, lists, row)
                     ends[row] = <int32_t> lists.count
                     continue
             search = index.take()

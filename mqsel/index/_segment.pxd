@@ -294,22 +294,8 @@ cdef struct SegmentHeader:
     uint32_t check              # of all before
 
 
-# What strings and clauses were in versions 2 and 3.
-cdef struct OldString:
-    uint64_t start              # in the texts, times 8, and its kind
-    uint32_t size
-    uint32_t hash
-
-
-cdef struct OldClause:
-    uint32_t code
-    uint32_t place
-    uint32_t info               # 1 for many places
-
-
 # A segment, or a draft that can be run, with its arrays at hand.
 cdef struct SegmentArrays:
-    uint32_t version
     uint32_t attribute_count
     uint32_t string_count
     uint32_t string_slots       # of their table
@@ -348,8 +334,6 @@ cdef struct SegmentArrays:
     const double *maxima
     const uint32_t *nulls
     const uint8_t *places       # a bit for each that it has
-    const OldString *old_strings    # of versions 2 and 3, whose clauses and steps were others, too; else NULL
-    const OldClause *old_clauses
     uint8_t *looked             # of each leaf: whether it was checked and is sound (1) or not (2); NULL if all are
 
 

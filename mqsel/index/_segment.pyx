@@ -17,7 +17,7 @@ from mqsel.errors import ProgramError
 
 SHOWN = 5   # selectors of a posting list that are named
 
-cdef uint32_t VERSION = 5
+cdef uint32_t VERSION = 6
 cdef uint64_t[6] ALL_NUMBERS = [
     0x8000000000000000, 0x7FFFFFFFFFFFFFFF, 0xFFF0000000000000, 0x7FF0000000000000, 0xFFF0000000000000,
     0x7FF0000000000000,
@@ -25,11 +25,6 @@ cdef uint64_t[6] ALL_NUMBERS = [
 cdef size_t[17] SIZES = [
     sizeof(Attribute), 4, 4, 1, 8, 4, 8, sizeof(Clause), 4, sizeof(Posting), sizeof(PointEntry), sizeof(AffixEntry),
     8, 4, 8, 4, 1,
-]
-# Of versions 2 and 3, as far as these are read: see `draft_absorb`.
-cdef size_t[17] OLD_SIZES = [
-    sizeof(Attribute), sizeof(OldString), 4, 1, 8, 4, sizeof(ClauseStep), sizeof(OldClause), 4, 8, 24, 24,
-    8, 8, 8, 4, 1,
 ]
 
 
@@ -61,18 +56,13 @@ cdef str segment_attach(SegmentArrays *segment, const uint8_t *data, uint64_t si
     cdef int section
     cdef uint64_t start, count
     cdef const void *items[17]
-    cdef const size_t *sizes = SIZES
-    cdef bint is_old
     if size < sizeof(SegmentHeader):
         return f"{size} bytes are no segment"
     if memcmp(header.magic, b"mqselset", 8) != 0:
         return "they do not begin with mqselset"
     if header.order != 0x01020304:
         return "they were written by a machine of the other byte order"
-    is_old = header.version == 2 or header.version == 3
-    if is_old:
-        sizes = OLD_SIZES
-    elif header.version != 4 and header.version != VERSION:
+    if header.version != VERSION:
         return f"they are of version {header.version}, this mqsel reads {VERSION}"
     if header.check != header_check(header):
         return "the checksum of the header is wrong"
@@ -81,7 +71,7 @@ cdef str segment_attach(SegmentArrays *segment, const uint8_t *data, uint64_t si
     for section in range(SECTIONS):
         start = header.starts[section]
         count = header.counts[section]
-        if start % 8 or start > size or count > 0xFFFFFFFF * <uint64_t> 8 or count > (size - start) // sizes[section]:
+        if start % 8 or start > size or count > 0xFFFFFFFF * <uint64_t> 8 or count > (size - start) // SIZES[section]:
             return "the arrays do not lie within"
         if count >= NONE and section != TEXTS and section != POOL:
             return "an array is too long"
@@ -89,12 +79,11 @@ cdef str segment_attach(SegmentArrays *segment, const uint8_t *data, uint64_t si
     count = header.counts[AFFIXES]
     if count & (count - 1) or count == 0:
         return "the size of a table is no power of two"
-    if (<uint64_t> header.place_limit + 7) // 8 > header.counts[PLACES] or not is_old and (
+    if (<uint64_t> header.place_limit + 7) // 8 > header.counts[PLACES] or (
         header.counts[ENDS] % 2 or header.counts[POINTS] == 0 or header.counts[POINT_BUCKETS] < 2
     ):
         return "two arrays do not fit together"
     memset(segment, 0, sizeof(SegmentArrays))
-    segment.version = header.version
     segment.attribute_count = <uint32_t> header.counts[ATTRIBUTES]
     segment.string_count = <uint32_t> header.counts[STRINGS]
     segment.string_slots = <uint32_t> header.counts[STRING_TABLE]
@@ -134,9 +123,6 @@ cdef str segment_attach(SegmentArrays *segment, const uint8_t *data, uint64_t si
     segment.maxima = <const double *> items[MAXIMA]
     segment.nulls = <const uint32_t *> items[NULLS]
     segment.places = <const uint8_t *> items[PLACES]
-    if is_old:
-        segment.old_strings = <const OldString *> items[STRINGS]
-        segment.old_clauses = <const OldClause *> items[CLAUSES]
     return None
 
 

@@ -18,7 +18,7 @@ from mqsel.language.computed import evaluator
 from mqsel.language.dialect import departed
 from mqsel.language.nodes import Computed, unparse
 from mqsel.language.parser import parse
-from mqsel.names import converted, parted
+from mqsel.names import parted
 from mqsel.values import Truth
 
 Evaluate = Callable[[Sequence[Any]], Truth]
@@ -27,7 +27,7 @@ Evaluate = Callable[[Sequence[Any]], Truth]
 def attribute_of(test: Computed) -> str:
     """Return the name of the attribute that a computed test is; its identifiers are attributes."""
     names = [one.name for one in test.identifiers]
-    return converted(json.dumps([unparse(test.expression, test.dialect), *test.dialect.departures(), names]), "test")
+    return json.dumps([unparse(test.expression, test.dialect), *test.dialect.departures(), names]) + " as test"
 
 
 @functools.lru_cache(4096)

@@ -47,7 +47,6 @@ TWO_MINUS_SIGNS = f"{NO_COMMENTS}: '--' is two minus signs"
 # Why '--' begins no comment, by the choice of the field `comments`.
 MINUS_IS_NO_COMMENT = {
     "no": TWO_MINUS_SIGNS,
-    "slashes": "a comment begins with //: '--' is two minus signs",
     "dashes": "a comment ends with its line, and this line has no end: '--' is two minus signs",
 }
 

@@ -37,7 +37,6 @@ from mqsel.language.nodes import (
     Call,
     Comparison,
     Computed,
-    Conversion,
     Identifier,
     In,
     IsNull,
@@ -278,7 +277,7 @@ def _read(name: str, rules: str) -> str | tuple[str, str]:
 # What nodes give that are no literals.
 _RESULTS: dict[type, str | None] = {
     Identifier: None,
-    **dict.fromkeys((Conversion, Sign, Arithmetic), "number"),
+    **dict.fromkeys((Sign, Arithmetic), "number"),
     **dict.fromkeys((Computed, Comparison, Between, In, Like, IsNull, Not, And, Or), "boolean"),
 }
 
@@ -299,11 +298,11 @@ def _described(node: Node, text: str) -> str:
     return f"the {'arithmetic expression' if kind == 'number' else 'condition'} {piece}"
 
 
-_LEAVES = frozenset((Literal, Identifier, Conversion))
+_LEAVES = frozenset((Literal, Identifier))
 _WANTED = {"number": "a number", "boolean": "a condition"}
 
 # What has no operands that could have a wrong type, and what AND and OR take.
-_SOUND = frozenset((Literal, Identifier, Conversion, Computed, In, Like, IsNull))
+_SOUND = frozenset((Literal, Identifier, Computed, In, Like, IsNull))
 _COMPARED = {one: OPERATORS[one].operands for one in RELATIONS}  # the kinds that comparisons take
 _CONDITIONS = frozenset(cls for cls, kind in _RESULTS.items() if kind in (None, "boolean"))
 

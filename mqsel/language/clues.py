@@ -17,7 +17,6 @@ from mqsel.language.nodes import (
     Call,
     Comparison,
     Computed,
-    Conversion,
     In,
     Like,
     Literal,
@@ -76,7 +75,7 @@ def clues_of(roots: Sequence[Node], texts: Sequence[str]) -> Clues:
     numbers |= {number for text in texts if reads_texts and (number := number_in(text)) is not None}
     numbers |= {0, *[-one for one in numbers if any(isinstance(node, Sign) for node, _ in nodes)]}
     calls = [node.name for node, _ in nodes if isinstance(node, Call)]
-    is_known = not any(isinstance(node, (Arithmetic, Conversion)) for node, _ in nodes)
+    is_known = not any(isinstance(node, Arithmetic) for node, _ in nodes)
     if not is_known:
         pairs = itertools.product(sorted(numbers, key=abs)[:_MANY], repeat=2)
         numbers |= _held(number for pair in pairs for number in _combined(*pair))

@@ -19,14 +19,6 @@ from mqsel.values import Truth
 
 # Allowed values of each field, in the order in which a program numbers them.
 CHOICES: dict[str, tuple[str, ...]] = {name: tuple(choices) for name, choices in dialects.FIELDS.items()}
-# What programs before format 3 have a byte for, in this order; and what the fields since say of those of format 1.
-POSITIONS = {1: tuple(CHOICES)[:11], 2: tuple(CHOICES)[:15]}
-SINCE_1 = {
-    "static_mismatch": "reject",
-    "out_of_range": "reject",
-    "approximate_literals": "plain",
-    "zero_identifier": "any",
-}
 # What the choices of a field yield.
 _F, _T, _U, _E = Truth.FALSE, Truth.TRUE, Truth.UNKNOWN, Truth.ERR
 # Of a test and of its negation, as of = and <>.
@@ -62,7 +54,6 @@ class _Choices(NamedTuple):
     float_suffix_on_integer: str = _JAKARTA["float_suffix_on_integer"]
     headers: str = _JAKARTA["headers"]
     max_length: int | None = _JAKARTA["max_length"]
-    # What follows was not there in 0.2.0, whose pickles have the fields before it.
     static_mismatch: str = _JAKARTA["static_mismatch"]
     out_of_range: str = _JAKARTA["out_of_range"]
     approximate_literals: str = _JAKARTA["approximate_literals"]
@@ -86,9 +77,12 @@ class Dialect(_Choices):
     __slots__ = ()
 
     def __new__(cls, *choices: Any, **named: Any) -> "Dialect":
-        if len(choices) == len(POSITIONS[1]) + 1:  # a pickle of 0.2.0
-            named = {**SINCE_1, **named}
-        self = super().__new__(cls, *choices, **named)
+        if choices:
+            raise ArgumentError(
+                f"a dialect is made of fields by name, found {len(choices)} values, as in pickles of before mqsel 0.4",
+                hint="use mqsel.JMS.replace(field=choice)",
+            )
+        self = super().__new__(cls, **named)
         self.check()
         return self
 
@@ -200,10 +194,12 @@ class Core(NamedTuple):
         between: what BETWEEN and NOT BETWEEN yield for a NULL among their three values; None where their two
             comparisons decide.
         naming: how one property can be spelled: see `mqsel.names.spellings`.
-        has_greatest: whether NaN is greater than every number, in comparisons with a constant.
+        has_greatest: whether NaN is greater than every number, in comparisons with a constant. A property that is NaN,
+            or -0.0, is then an error.
         is_narrow: whether arithmetic follows the rule "narrow" of `mqsel.language.nodes.Arithmetic`.
         is_plain: whether every test is one of the core, as it is parsed.
         is_documented: whether every test has an answer for values of any types.
+        answers_all: whether a selector has an answer for every message.
         has_clock: whether a selector may read the time.
     """
 
@@ -215,6 +211,7 @@ class Core(NamedTuple):
     is_narrow: bool
     is_plain: bool
     is_documented: bool
+    answers_all: bool
     has_clock: bool
 
 
@@ -261,6 +258,7 @@ def core_of(dialect: "Dialect") -> Core:
         dialect.rules.integers == "narrow",
         all(dialect.choice(name) in plain for name, plain in dialects.PLAIN.items()),
         dialect.type_mismatch != "undocumented",
+        dialect.type_mismatch != "undocumented" and dialect.rules.floats != "total",
         dialect.rules.words == "functions",
     )
 

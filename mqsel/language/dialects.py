@@ -153,15 +153,14 @@ FIELDS: dict[str, dict[str, Choice]] = {
     },
 }
 # For each field and rule that has them, the choices with which every test is one of the core as it is parsed.
-_FIRST_IS_PLAIN = """null_equality connectives ordering arithmetic_mismatch in_mismatch like_mismatch condition_mismatch
-integers division floats mixed_numbers narrow_types like_escapes like_units like_lines numbers like_operands
-null_operand escape null_value static_types"""
+_FIRST_IS_PLAIN = """text_numbers null_equality connectives ordering arithmetic_mismatch in_mismatch like_mismatch
+condition_mismatch integers division floats mixed_numbers narrow_types like_escapes like_units like_lines numbers
+like_operands null_operand escape null_value static_types"""
 PLAIN: dict[str, tuple[str, ...]] = {
     "type_mismatch": ("operation", "selector", "unknown"),
     "between_null": ("literal", "expand"),
     "byte_strings": ("yes", "no"),
     **{rule: tuple(RULES[rule])[:1] for rule in _FIRST_IS_PLAIN.split()},
-    "text_numbers": ("never", "compared"),
     "in_operands": ("name", "enclosed"),
     "words": ("jms", "xpath", "not_null"),
 }

@@ -40,7 +40,7 @@ from mqsel.language.operators import (
     RESERVED_OF,
     SYMBOLS,
 )
-from mqsel.language.product import NEVER, Numbers
+from mqsel.language.product import NEVER, Numbers, Rules
 from mqsel.language.products import PRODUCTS
 from mqsel.names import IGNORABLE, NAME_PREFIXES, PART, SECTION_FIELDS, START, WHITE_SPACE
 
@@ -97,7 +97,6 @@ _DOUBLED_BRACKETS = r"\[(?:[^\[\]\x00-\x1f]|\[\[|\]\])*\](?!\])"
 _QUOTED = {"no": '"[^"]*"', "double": _DOUBLE, "brackets": _DOUBLED_BRACKETS, "both": f"{_DOUBLE}|{_BRACKETS}"}
 # What a comment begins with, and what it ends with: without its end `--` is two minus signs, and `/*` is damage.
 _COMMENTS = {
-    "slashes": {"//": re.compile(r"[\r\n]|\Z")},
     "dashes": {"--": re.compile(r"[\r\n]"), "/*": re.compile(r"\*/")},
 }
 
@@ -205,8 +204,8 @@ def _class_of(one: str, words: re.Pattern[str], symbols: dict[str, str], opening
 
 
 @kept
-def _lexicon_of(dialect: Dialect) -> _Lexicon:
-    return _lexicon(False, *_SPELLING(dialect))
+def _lexicon_of(dialect: Dialect) -> tuple[_Lexicon, Rules]:
+    return _lexicon(False, *_SPELLING(dialect)), dialect.rules
 
 
 def _name_pattern(chosen: dict[str, str], space: str, has_hyphens: bool) -> str:
@@ -256,12 +255,12 @@ def scan(text: str, dialect: Dialect) -> Tokens:
             hint="split it into several subscriptions, or compile with dialect.replace(max_length=None)",
             reason=errors.MQRC.MQRC_SELECTION_STRING_ERROR,
         )
-    lexicon, at = _lexicon_of(dialect), 0
-    if dialect.rules.prefix != "none" and text.startswith(_HYPHENS):
+    (lexicon, rules), at = _lexicon_of(dialect), 0
+    if rules.prefix != "none" and text.startswith(_HYPHENS):
         lexicon, at = _lexicon(True, *_SPELLING(dialect)), len(_HYPHENS)
     columns = _read(text, at, lexicon, dialect)
     end = len(text)
-    limit = 0 if dialect.rules.max_tokens == "any" else int(dialect.rules.max_tokens)
+    limit = 0 if rules.max_tokens == "any" else int(rules.max_tokens)
     if limit and (beyond := columns.starts[limit : limit + 1]):
         raise errors.SelectorLimitError(
             f"the selector has more than {limit} words and symbols",

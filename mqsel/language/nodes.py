@@ -32,12 +32,12 @@ from mqsel.language.operators import (
     Operator,
 )
 from mqsel.names import IGNORABLE, NAME_PREFIXES, SECTION_FIELDS
-from mqsel.values import LITERAL_KINDS, Truth
+from mqsel.values import Truth
 
 # What has nodes among its fields stands before the union of all: to those who run the code a node is what all are.
 if TYPE_CHECKING:
     Node: TypeAlias = (
-        "Literal | Identifier | Conversion | Computed | Call | Sign | Arithmetic | Comparison | Between | In | Like | "
+        "Literal | Identifier | Computed | Call | Sign | Arithmetic | Comparison | Between | In | Like | "
         "IsNull | Not | And | Or"
     )
 else:
@@ -112,18 +112,6 @@ class Identifier(NamedTuple):
     name: str
     span: Span = (0, 0)
     other: Truth = Truth.FALSE
-
-
-@_tree
-class Conversion(NamedTuple):
-    """A property read through a conversion; ``kind`` is what it is read as, of which there is "number" alone.
-
-    A text that is a number is that number (language §5), NULL stays NULL, and what is no number is a mismatch.
-    """
-
-    identifier: Identifier
-    kind: str
-    span: Span = (0, 0)
 
 
 @_tree
@@ -279,7 +267,6 @@ class Or(NamedTuple):
 # The sub-expressions of a node, in the order they are evaluated: its operands, or the fields at these places. Leaves
 # have none; IN, LIKE and IS NULL read their identifier themselves.
 _CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
-    Conversion: itemgetter(slice(0, 1)),
     Computed: attrgetter("identifiers"),
     Call: attrgetter("operands"),
     Sign: itemgetter(slice(1, 2)),
@@ -389,7 +376,6 @@ def of_core(root: Node) -> Node:
 _OPERATORS: dict[type, Operator | None] = {
     Literal: None,
     Identifier: None,
-    Conversion: None,
     Computed: None,
     Call: None,
     Or: OPERATORS["OR"],
@@ -407,28 +393,6 @@ def operator_of(node: Node) -> Operator | None:
     if isinstance(node, (Comparison, Sign)):
         return OPERATORS[node.operator]
     return OPERATORS[node.operators[0]] if isinstance(node, Arithmetic) else _OPERATORS[type(node)]
-
-
-def with_conversions(order: Sequence[Node]) -> Node:
-    """Return a tree with a conversion around each identifier that stands beside numbers (language §5).
-
-    Args:
-        order: its nodes, as `walk` lists them.
-    """
-    done: list[Node] = []
-    for node in order:
-        row = operator_of(node)
-        first = len(done) - len(children(node))
-        below = done[first:]
-        if row is not None and (row.operands == "number" or (row.mirrored and any(map(_is_number, below)))):
-            below = [Conversion(one, "number", one.span) if type(one) is Identifier else one for one in below]
-        done[first:] = [with_children(node, below) if below else node]
-    return done[0]
-
-
-def _is_number(node: Node) -> bool:
-    """Report whether a node is a number, or poisoned, whatever a message has."""
-    return isinstance(node, (Sign, Arithmetic)) or (isinstance(node, Literal) and LITERAL_KINDS[node.kind] == "number")
 
 
 def _strength(node: Node) -> int:
@@ -560,8 +524,6 @@ def pieces_of(node: Node, dialect: Dialect | None = None) -> list[str | Node]:
             return [_literal(node, dialect)]
         case Identifier():
             return [written_name(node.name, dialect)]
-        case Conversion(identifier):
-            return [identifier]
         case Computed(_, expression):
             return [expression]
         case Call():

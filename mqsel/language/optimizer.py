@@ -20,7 +20,6 @@ from mqsel.language.nodes import (
     Arithmetic,
     Between,
     Comparison,
-    Conversion,
     Identifier,
     In,
     IsNull,
@@ -129,7 +128,7 @@ def _is_plain(node: Node) -> bool:
 
 
 _LOGIC = frozenset((And, Or, Not))
-_LEAVES = frozenset((Literal, Identifier, Conversion))
+_LEAVES = frozenset((Literal, Identifier))
 _OPERATIONS = frozenset((Sign, Arithmetic, Comparison, Between))
 
 
@@ -345,7 +344,7 @@ def _fold_head(node: Arithmetic) -> Node:
 
 def literal_first(node: Node) -> Node:
     """``5 < x`` is ``x > 5``: a literal has no side effect and comparison is symmetric, NULL and mismatch included."""
-    if type(node) is Comparison and type(node.left) is Literal and type(node.right) in (Identifier, Conversion):
+    if type(node) is Comparison and type(node.left) is Literal and type(node.right) is Identifier:
         return Comparison(OPERATORS[node.operator].mirrored, node.right, node.left, node.span, node.other)
     return node
 

@@ -64,7 +64,7 @@ def _is_read_as(text: str, literal: Literal, dialect: Dialect) -> bool:
     return found == literal or (isinstance(found, Sign) and unparse(found) == unparse(literal))
 
 
-_COMMENT = {"no": [], "slashes": [r"//[^\r\n]*"], "dashes": [r"--[^\r\n]*", r"/\*.*?\*/"]}
+_COMMENT = {"no": [], "dashes": [r"--[^\r\n]*", r"/\*.*?\*/"]}
 _BRACKETS = ("brackets", "both")
 
 

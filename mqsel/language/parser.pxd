@@ -43,6 +43,9 @@ cdef class _Parser:
     @cython.locals(top=_Open, kinds=list, kind=str, binding=cython.int, limit=cython.int)
     cdef bint operators(self, object left, int strength, dict binary, dict tests, int chains) except -1
 
+    @cython.locals(top=_Open)
+    cdef object join(self, str kind, int binding, object left, int strength, int chains)
+
     @cython.locals(top=_Open, kind=str)
     cdef tuple reduce(self, object left, int strength, int binding)
     cdef object predicate(self, object left, int strength)

@@ -49,7 +49,6 @@ from mqsel.language.nodes import (
     Or,
     Sign,
     walk,
-    with_conversions,
 )
 from mqsel.language.operators import (
     BINARY,
@@ -66,6 +65,7 @@ from mqsel.language.operators import (
     TABLE,
     TEXT_TESTS,
 )
+from mqsel.language.product import Rules
 from mqsel.language.settle import settled
 from mqsel.language.static import check_depth, check_parsed
 
@@ -90,6 +90,7 @@ class _Grammar(
     NamedTuple(
         "_Grammar",
         [
+            ("rules", Rules),
             ("core", Core),
             ("binary", dict[str, int]),
             ("tests", dict[str, int]),
@@ -127,6 +128,7 @@ def _grammar_of(dialect: Dialect) -> _Grammar:
         is_read |= {one: False for one in BINARY if BINARY[one] >= SUM}
     order = binding["<"]
     return _Grammar(
+        rules,
         core_of(dialect),
         {one: binding[one] for one in BINARY if is_read[one]},
         {one: binding.get(one, order) for one in ("NOT", *PREDICATES, *TEXT_TESTS) if one in words or one == "IS"}
@@ -182,8 +184,6 @@ def parse_in_order(text: str, dialect: Dialect) -> list[Node]:
             check_parsed(order, text, dialect)
         if parser.rules.max_depth != "any":
             check_depth(order, text, dialect)
-        if parser.rules.text_numbers == "compared":
-            order = walk(with_conversions(order))
         return order if parser.core.is_plain else walk(settled(order[-1], dialect))
     except errors.SelectorSyntaxError as error:
         # An error behind two minus signs, on their line or right at the start of the next: they may open a comment.
@@ -200,8 +200,8 @@ class _Parser:
     def __init__(self, text: str, columns: Tokens, dialect: Dialect) -> None:
         self.text = text
         self.dialect = dialect
-        self.rules = dialect.rules
         self.grammar = _grammar_of(dialect)
+        self.rules = self.grammar.rules
         self.core = self.grammar.core
         self.other = self.core.others["="]
         self.columns = columns
@@ -211,7 +211,7 @@ class _Parser:
         self.start = 0  # of the operand that has just been completed, its parentheses included
         self.stack = [_Open(_ROOT, 0, 0)]
         self.order: list[Node] = []  # the nodes that have been made
-        if dialect.rules.words == "not_null":
+        if self.rules.words == "not_null":
             self.find_is()
 
     def find_is(self) -> None:
@@ -224,7 +224,7 @@ class _Parser:
     def selector(self) -> list[Node]:
         if self.kinds[0] == "end" and self.rules.empty_text == "true":
             return [Literal("boolean", True, (0, len(self.text)))]
-        _, binary, tests, chains, *_ = self.grammar
+        _, _, binary, tests, chains, *_ = self.grammar
         is_open = True
         while is_open:
             # ``strength`` is that of ``left`` as it stands; a finished predicate may not be compared on.
@@ -376,26 +376,7 @@ class _Parser:
                 if top.strength > limit:
                     left, strength = self.reduce(left, strength, limit)
                     top = self.stack[-1]
-                if top.pending and binding < SUM:
-                    if kind == "AND" and top.kind == _BETWEEN:
-                        top.pending = False
-                        top.operands.append(left)
-                    elif binding >= PREDICATE and not chains:
-                        self.chained()
-                    else:
-                        self.fail(self.expected_after())
-                elif top.strength == binding and (binding < PREDICATE or (binding >= SUM and not self.grammar.right)):
-                    top.operators.append(kind)
-                    top.operands.append(left)
-                elif binding >= PREDICATE and (
-                    (strength < SUM and (binding >= SUM or not chains))
-                    or (top.strength == binding < SUM and not chains)
-                ):
-                    self.chained()
-                else:
-                    if top.strength == binding or (chains and binding >= PREDICATE and strength < SUM):
-                        self.deepen()
-                    self.stack.append(_Open(kind, binding, self.start, left, kind))
+                self.join(kind, binding, left, strength, chains)
                 self.at += 1
                 return True
             if kind in tests:
@@ -433,25 +414,46 @@ class _Parser:
                 if len(self.stack) > 1:
                     self.fail("')'" if self.stack[-1].kind == _PAREN else self.expected_after())
                 return False
-            elif kind == ",":
-                left, strength = self.reduce(left, strength, 0)
-                if self.stack[-1].kind != _IN:
-                    self.fail(self.expected_after())
-                self.stack[-1].operands.append(left)
-                self.at += 1
-                return True
-            elif kind == "ESCAPE" and self.rules.like_operands == "pattern":
-                left, strength = self.reduce(left, strength, PREDICATE)
-                if self.stack[-1].kind != _LIKE or len(self.stack[-1].operands) > 1:
-                    self.fail(self.expected_after())
-                self.stack[-1].operands.append(left)
-                self.at += 1
+            elif kind == "," or (kind == "ESCAPE" and self.rules.like_operands == "pattern"):
+                self.add_operand(kind, left, strength)
                 return True
             else:
                 named = self.property_of_text(left) if kind == "(" else None
                 if named is None:
                     self.fail(self.expected_after())
                 left = named
+
+    def join(self, kind: str, binding: int, left: Node, strength: int, chains: int) -> None:
+        """Give an operand to the open construct, or open the one of a binary operator, which comes next."""
+        top = self.stack[-1]
+        if top.pending and binding < SUM:
+            if kind == "AND" and top.kind == _BETWEEN:
+                top.pending = False
+                top.operands.append(left)
+            elif binding >= PREDICATE and not chains:
+                self.chained()
+            else:
+                self.fail(self.expected_after())
+        elif top.strength == binding and (binding < PREDICATE or (binding >= SUM and not self.grammar.right)):
+            top.operators.append(kind)
+            top.operands.append(left)
+        elif binding >= PREDICATE and (
+            (strength < SUM and (binding >= SUM or not chains)) or (top.strength == binding < SUM and not chains)
+        ):
+            self.chained()
+        else:
+            if top.strength == binding or (chains and binding >= PREDICATE and strength < SUM):
+                self.deepen()
+            self.stack.append(_Open(kind, binding, self.start, left, kind))
+
+    def add_operand(self, kind: str, left: Node, strength: int) -> None:
+        """Give an operand to an open IN, which a comma follows, or to an open LIKE, which ESCAPE follows."""
+        left, _ = self.reduce(left, strength, 0 if kind == "," else PREDICATE)
+        top = self.stack[-1]
+        if top.kind != (_IN if kind == "," else _LIKE) or (kind == "ESCAPE" and len(top.operands) > 1):
+            self.fail(self.expected_after())
+        top.operands.append(left)
+        self.at += 1
 
     def close(self) -> _Open:
         self.depth -= 1

@@ -43,7 +43,6 @@ SHARED: dict[str, dict[str, Choice]] = {
     },
     "comments": {
         "no": Choice("comments aren't allowed", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "slashes": Choice("a comment begins with `//` and ends at the end of the line", "no preset yet"),
         "dashes": Choice(
             "a comment begins with `--` and ends at the end of the line, or is written `/* */`",
             "ActiveMQ; Artemis; Broker-J; RocketMQ",
@@ -51,9 +50,6 @@ SHARED: dict[str, dict[str, Choice]] = {
     },
     "text_numbers": {
         "never": Choice("a string is never a number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "compared": Choice(
-            "if a property with the text of a number is compared with a number, it is that number (§5)", "no preset yet"
-        ),
     },
     "null_equality": {
         "unknown": Choice("`=` and `<>` are UNKNOWN if one value is NULL", "Syntax; TIBCO; Jakarta §3.8.1.2"),
@@ -135,7 +131,9 @@ SHARED: dict[str, dict[str, Choice]] = {
     "floats": {
         "ieee": Choice("NaN equals no number, and 0.0 equals -0.0", "Java §15.20"),
         "total": Choice(
-            "NaN equals NaN and is greater than all other numbers, and -0.0 is less than 0.0", "Java, Double.compareTo"
+            "a result that is NaN equals NaN and is greater than all other numbers, and -0.0 is less than 0.0; "
+            "no property can be NaN or -0.0 (§5)",
+            "Java, Double.compareTo",
         ),
     },
     "mixed_numbers": {

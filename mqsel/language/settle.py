@@ -214,10 +214,10 @@ def _compared(node: Node, dialect: Dialect) -> Node | None:
     if kind == "number":
         if not _is_as_double(literal, dialect):
             return None
-        if value == 0 and dialect.rules.floats == "total":
-            if dialect.null_arithmetic == "selector":  # NULL fails in a division alone
-                return None
-            made = _beside_zero(node, is_minus=math.copysign(1.0, float(value)) < 0, dialect=dialect)
+        is_minus = math.copysign(1.0, float(value)) < 0
+        # No property is -0.0, but what is computed may be, and so may a constant.
+        if value == 0 and dialect.rules.floats == "total" and (is_minus or isinstance(subject, Arithmetic)):
+            made = _beside_zero(node, is_minus=is_minus, dialect=dialect)
     elif isinstance(subject, Arithmetic):
         return None
     elif kind in ("string", "byte string") and _bytes_are_texts(dialect):

@@ -30,7 +30,7 @@ class Leaf(NamedTuple):
     """True where the value of *subject* is one of *values*.
 
     Attributes:
-        subject: an Identifier, whose name is a property; a Conversion, Sign or Arithmetic over such and Literals; or a
+        subject: an Identifier, whose name is a property; a Sign or Arithmetic over such and Literals; or a
             Computed, whose identifiers are such and whose expression is as written.
             The leaves of one normal form have one object for what is the same.
         values: neither nothing nor all that the subject can be. To compute arithmetic needs no dialect: on NULL it is

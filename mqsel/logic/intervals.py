@@ -21,7 +21,7 @@ try:
 except ModuleNotFoundError:
     from mqsel.language.nodes import interpreted as cython
 
-from mqsel.language.nodes import Conversion, Identifier, Literal, Node, Sign, children, walk
+from mqsel.language.nodes import Identifier, Literal, Node, Sign, children, walk
 from mqsel.language.operators import FAILING
 from mqsel.values import ARITHMETIC, Float32
 
@@ -241,9 +241,7 @@ def compute(root: Node, sides: Mapping[str, Result], known: dict[int, Result | N
         else:
             below = [known[id(one)] for one in children(node)]
             made = below[0]
-            if isinstance(node, Conversion):
-                made = None if made is None or made.lane == "string" else _signed("+", made)
-            elif isinstance(node, Sign):
+            if isinstance(node, Sign):
                 made = None if made is None else _signed(node.operator, made)
             else:
                 combined = _narrow if node.rule == "narrow" else _combined  # type: ignore[union-attr]

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mqsel.language.nodes import Arithmetic, Conversion, Identifier, Node, Sign, walk
+from mqsel.language.nodes import Arithmetic, Identifier, Node, Sign, walk
 from mqsel.logic.formulas import Any, Compared, Formula, Leaf, Relation, fold
 from mqsel.logic.sets import NOTHING, NUMBERS, PROPERTY, Values, outside, unite
 
 Needs = Mapping[str, Values]  # for a property, values one of which it must have
-_NUMBERS_OR_TEXTS = NUMBERS._replace(strings=PROPERTY.strings)
 _PRESENT = PROPERTY._replace(null=False)
 _INCOMPARABLE = Compared.NULL | Compared.MISMATCH | Compared.ERROR
 
@@ -53,10 +52,8 @@ def needs_of_leaf(one: Leaf | Relation) -> Needs:
 
 
 def _numbers(subject: Node) -> Needs:
-    """Return that all that arithmetic reads is a number, or a text read as one: so it is where the result is one."""
-    read = walk(subject, (Arithmetic, Sign))
-    texts = {node.identifier.name: _NUMBERS_OR_TEXTS for node in read if isinstance(node, Conversion)}
-    return {**texts, **{node.name: NUMBERS for node in read if isinstance(node, Identifier)}}
+    """Return that all that arithmetic reads is a number: so it is where the result is one."""
+    return {node.name: NUMBERS for node in walk(subject, (Arithmetic, Sign)) if isinstance(node, Identifier)}
 
 
 def _all(parts: Sequence[Needs | None]) -> Needs | None:

@@ -38,7 +38,6 @@ from mqsel.language.nodes import (
     Between,
     Comparison,
     Computed,
-    Conversion,
     Identifier,
     In,
     IsNull,
@@ -517,12 +516,9 @@ class Writer:
             return NEVER
         may_divide, null_is_error = divides(subject), _null_is_error(subject)
         if null_is_error and not may_divide:
-            lanes = {
-                Identifier: _NO_NUMBER_OR_NULL if is_poison_too else _NULL,
-                Conversion: _NULL._replace(poison=is_poison_too),
-            }
-            read = [node for node in walk(subject, (Arithmetic, Sign)) if type(node) in lanes]
-            return any_of(row(Leaf, (node, lanes[type(node)])) for node in read)
+            lane = _NO_NUMBER_OR_NULL if is_poison_too else _NULL
+            read = [node for node in walk(subject, (Arithmetic, Sign)) if type(node) is Identifier]
+            return any_of(row(Leaf, (node, lane)) for node in read)
         return leaf(subject, NOTHING._replace(null=null_is_error, error=may_divide, poison=is_poison_too))
 
     def null(self, subject: Node) -> Formula:
@@ -671,6 +667,8 @@ class Writer:
         # and NaN nothing.
         made: list[Node] = []
         said: list[object] = []
+        whole: Node
+        word: object
         for node in walk(root):
             kind = type(node)
             if kind is Identifier or kind is Literal:
@@ -680,10 +678,7 @@ class Writer:
             first = len(made) - (len(field(node, 1)) if kind is Arithmetic else 1)
             below, words = made[first:], said[first:]
             del made[first:], said[first:]
-            if kind is Conversion:
-                word: object = node.kind, words[0]  # type: ignore[union-attr]
-                whole = self.subjects.setdefault(word, with_children(node, below))
-            elif {type(one) for one in below} == {Literal}:
+            if {type(one) for one in below} == {Literal}:
                 value = apply(node, [literal_value(one) for one in below])  # type: ignore[arg-type]
                 if isinstance(value, Truth):
                     return None

@@ -93,6 +93,7 @@ cdef struct Image:
     PyObject *kept          # list: Python objects that these arrays point into
     Py_ssize_t slot_count
     Py_ssize_t constant_count
+    bint has_order          # floats have a total order: a property that is NaN or -0.0 is an error
 
 
 cdef inline uint64_t load64(const uint8_t *data) noexcept:

@@ -167,6 +167,7 @@ cdef Image *image_new(Verified program) except NULL:
     """Decode a verified program."""
     cdef Image *image = <Image *> zeroed(1, sizeof(Image))
     core = core_of(program.dialect)  # the bytes of a program name this for all of its instructions
+    image.has_order = core.has_greatest
     try:
         load_slots(image, program.slots, core.naming)
         load_constants(image, program.constants)

@@ -78,10 +78,9 @@ cdef enum Op:
     REMAINDER = 74  # ( value value -- value )  left % right; ERR for an integer and zero
     REMAINDER_CONSTANT = 75  # ( value -- value )  value % constant
     REMAINDER_SLOT_CONSTANT = 76  # ( -- value )  slot % constant
-    AS_NUMBER = 77  # ( value -- value )  a number stays, a numeric string becomes one, another value is a type error
-    JUMP_UNLESS_TRUE = 78  # ( truth -- truth )  if FALSE or UNKNOWN go forward to the target, keeping the truth value
-    RIGHT = 79  # ( truth truth -- truth )  the right one of both
-    COMPUTED = 80  # ( -- truth )  the interpreted test of the selector that has this number, from 0
+    JUMP_UNLESS_TRUE = 77  # ( truth -- truth )  if FALSE or UNKNOWN go forward to the target, keeping the truth value
+    RIGHT = 78  # ( truth truth -- truth )  the right one of both
+    COMPUTED = 79  # ( -- truth )  the interpreted test of the selector that has this number, from 0
 
 cdef enum OperandType:
     NOTHING

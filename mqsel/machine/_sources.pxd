@@ -170,6 +170,7 @@ cdef Value *(*FETCH_MAPPING)(Frame *, MappingSource *, uint32_t) noexcept
 cdef Value *(*LOAD)(Frame *, Slot *, PyObject *) noexcept
 cdef void frame_secure(Frame *frame) noexcept
 cdef void frame_hold(Frame *frame) noexcept
+cdef int value_admit(Value *value, object name) except -1
 
 
 cdef inline Value *slot_first(Frame *frame, FetchedSource *source, Slot *slot, uint32_t number) except NULL:
@@ -204,7 +205,7 @@ cdef inline Value *slot_first(Frame *frame, FetchedSource *source, Slot *slot, u
         slot.value.tag = INT64
         slot.value.mqtype = MQTYPE_INT64
         return &slot.value
-    if PyFloat_CheckExact(<object> item):
+    if PyFloat_CheckExact(<object> item) and not frame.image.has_order:
         value_float(&slot.value, FLOAT64, MQTYPE_FLOAT64, PyFloat_AS_DOUBLE(<object> item))
         return &slot.value
     return LOAD(frame, slot, item)
@@ -220,6 +221,23 @@ cdef inline Value *slot_value(Frame *frame, Source *source, uint32_t number) exc
         if slot.stamp == frame.stamp:
             return &slot.value
         return slot_first(frame, source, slot, number)
+
+
+cdef inline bint is_unordered(Value *value) noexcept:
+    """Report whether a value is NaN or -0.0, which a dialect with a total order of floats takes from no message."""
+    return (value.tag == FLOAT32 or value.tag == FLOAT64) and (
+        value.it.d != value.it.d or (value.it.d == 0 and value.it.i != 0)
+    )
+
+
+cdef inline bint is_unordered_record(Image *image, RecordSource *source) noexcept:
+    """Report whether floats have a total order and some property of a Record is NaN or -0.0."""
+    cdef Py_ssize_t number
+    if image.has_order:
+        for number in range(image.slot_count):
+            if is_unordered(&source.values[source.positions[number]]):
+                return True
+    return False
 
 
 cdef inline bint source_advance(Frame *frame, Source *source, int truth) noexcept:
@@ -238,8 +256,9 @@ cdef inline bint source_advance(Frame *frame, Source *source, int truth) noexcep
             source.sequence = message
         elif Source is RecordSource:
             if <PyObject *> Py_TYPE(message) == <PyObject *> Record:
-                alike = <PyObject *> (<Record> message).schema == source.schema
                 source.values = (<Record> message).values
+                alike = <PyObject *> (<Record> message).schema == source.schema
+                alike = alike and not is_unordered_record(frame.image, source)
         if alike:
             if truth == TRUE:
                 Py_INCREF(<object> frame.items[0])

@@ -53,6 +53,7 @@ cdef Value *slot_fetch(Frame *frame, FetchedSource *source, uint32_t number) exc
             slot_load(frame, slot, item)
     elif FetchedSource is MappingSource:
         mapping_load(frame, source.message, slot)
+    slot_admit(frame, slot)
     return &slot.value
 
 
@@ -65,7 +66,22 @@ cdef Value *slot_load(Frame *frame, Slot *slot, PyObject *item) except NULL:
         frame_secure(frame)
         held = <object> item
         value_load_other(&slot.value, &slot.owner, <object> slot.name, held)
+    slot_admit(frame, slot)
     return &slot.value
+
+
+cdef inline int slot_admit(Frame *frame, Slot *slot) except -1:
+    if frame.image.has_order and is_unordered(&slot.value):
+        frame_secure(frame)
+        value_admit(&slot.value, <object> slot.name)
+    return 0
+
+
+cdef int value_admit(Value *value, object name) except -1:
+    """Raise what says why a dialect with a total order of floats does not take a value, if it does not."""
+    if is_unordered(value):
+        raise wordings.unordered_float(name, value.it.d)
+    return 0
 
 
 cdef void frame_secure(Frame *frame) noexcept:

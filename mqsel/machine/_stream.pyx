@@ -66,7 +66,8 @@ cdef inline int run_quietly(Machine machine, Frame *frame, PyObject *message) no
             record.values = (<Record> message).values
             record.positions = machine.record_layout.positions
             record.schema = <PyObject *> (<Record> message).schema
-            return RUN_RECORD(frame, &record, machine.image.steps)
+            if not is_unordered_record(machine.image, &record):
+                return RUN_RECORD(frame, &record, machine.image.steps)
     return DISPATCH(machine, frame, message)
 
 

@@ -100,7 +100,6 @@ cdef void *zeroed(Py_ssize_t count, size_t size) except NULL
 cdef int value_load(Value *value, PyObject **owner, object name, object item) except -1
 cdef int value_load_other(Value *value, PyObject **owner, object name, object item) except -1
 cdef bint value_fit(Value *value, int wanted) noexcept
-cdef int value_as_number(Value *value) except -1
 cdef int value_refuse(Value *value, int wanted, str name) except -1
 cdef str value_type(Value *value)
 cdef object value_python(Value *value)

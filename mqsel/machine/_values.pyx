@@ -14,10 +14,7 @@ from cpython.long cimport PyLong_Check
 from cpython.memoryview cimport PyMemoryView_Check
 from cpython.object cimport PyTypeObject
 from cpython.unicode cimport PyUnicode_Check
-from libc.math cimport INFINITY, NAN, ldexp
-from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport strspn
 
 from collections.abc import Mapping
 
@@ -28,18 +25,9 @@ from mqsel.machine.schema import as_schema
 from mqsel.values import TYPE_NAMES as _TYPES
 from mqsel.values import Float32, Int8, Int16, Int32
 
-cdef extern from "<ctype.h>":
-    int isxdigit(int character)
-
 cdef extern from "Python.h":
     PyTypeObject PyLong_Type
     object PyUnicode_FromObject(object text)
-    bint PyUnicode_IS_ASCII(PyObject *text)
-    Py_UCS4 PyUnicode_READ(int kind, void *data, Py_ssize_t at)
-    int Py_UNICODE_TODECIMAL(Py_UCS4 point)
-    double PyOS_string_to_double(const char *text, char **end, PyObject *overflow) except? -1.0
-
-cdef const char *DIGITS = b"0123456789"
 
 SMALL = [Int32(number) for number in range(-1, 1024)]
 _INTEGERS = {MQTYPE_BOOLEAN: bool, MQTYPE_INT8: Int8, MQTYPE_INT16: Int16}
@@ -193,152 +181,6 @@ cdef int value_refuse(Value *value, int wanted, str name) except -1:
         value_type=found,
         hint="convert the value, or declare the type it has",
     )
-
-
-# ---- texts as numbers --------------------------------------------------------------------------------------------
-
-cdef int value_as_number(Value *value) except -1:
-    """Read a value as a number: a text as Java's Long.parseLong does, or else its Double.parseDouble (language §5).
-
-    NULL stays NULL; what is no number, and no text that is one, is poisoned.
-    """
-    cdef PyObject *text = value.it.o
-    cdef const char *data
-    if value.tag == STRING:
-        if long_parse(text, &value.it.i):
-            value.tag = INT64
-            return 0
-        if PyUnicode_IS_ASCII(text):  # then a NUL stands behind it
-            data = <const char *> PyUnicode_DATA(text)
-            if double_parse(data, data + PyUnicode_GET_LENGTH(text), &value.it.d):
-                value.tag = FLOAT64
-                return 0
-        value.tag = POISON
-    elif value.tag != NULL_VALUE and not is_number(value):
-        value.tag = POISON
-    return 0
-
-
-cdef bint long_parse(PyObject *text, int64_t *number) noexcept:
-    """Parse a sign and decimal digits of any script, each a char of Java. Returns whether they are an INT64."""
-    cdef int kind = PyUnicode_KIND(text)
-    cdef void *data = PyUnicode_DATA(text)
-    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text)
-    cdef Py_ssize_t at = 0
-    cdef Py_UCS4 point = PyUnicode_READ(kind, data, 0) if length else 0
-    cdef bint minus = point == c"-"
-    cdef uint64_t limit = <uint64_t> 0x7FFFFFFFFFFFFFFF + minus
-    cdef uint64_t total = 0
-    cdef int digit
-    if minus or point == c"+":
-        at = 1
-    if at == length:
-        return False
-    while at < length:
-        point = PyUnicode_READ(kind, data, at)
-        digit = Py_UNICODE_TODECIMAL(point) if point <= 0xFFFF else -1
-        if digit < 0 or total > (limit - digit) // 10:
-            return False
-        total = 10 * total + digit
-        at += 1
-    number[0] = <int64_t> (0 - total if minus else total)
-    return True
-
-
-cdef const char *exponent_end(const char *at) noexcept:
-    """Find the end of a sign and digits; NULL if there are no digits."""
-    cdef const char *first = at + (at[0] == c"+" or at[0] == c"-")
-    cdef const char *end = first + strspn(first, DIGITS)
-    return NULL if end == first else end
-
-
-cdef bint is_ended(const char *at, const char *stop) noexcept:
-    """Report whether nothing stands there but a suffix of Java's floating-point literals."""
-    return at == stop or (at + 1 == stop and (at[0] | 0x20 == c"f" or at[0] | 0x20 == c"d"))
-
-
-cdef bint double_parse(const char *at, const char *stop, double *number) except -1:
-    """Parse ASCII with a NUL behind it, of which Java trims all up to a blank. Returns whether it is a double."""
-    cdef const char *start
-    cdef char *parsed
-    cdef size_t digits
-    cdef bint minus
-    while at < stop and at[0] <= c" ":
-        at += 1
-    while at < stop and (stop - 1)[0] <= c" ":
-        stop -= 1
-    start = at
-    minus = at[0] == c"-"
-    at += minus or at[0] == c"+"
-    if stop - at == 3 and memcmp(at, b"NaN", 3) == 0:
-        number[0] = NAN
-        return True
-    if stop - at == 8 and memcmp(at, b"Infinity", 8) == 0:
-        number[0] = -INFINITY if minus else INFINITY
-        return True
-    if at[0] == c"0" and at[1] | 0x20 == c"x":
-        return hexadecimal_parse(at + 2, stop, minus, number)
-    digits = strspn(at, DIGITS)
-    at += digits
-    if at[0] == c".":
-        digits += strspn(at + 1, DIGITS)
-        at += 1 + strspn(at + 1, DIGITS)
-    if digits and at[0] | 0x20 == c"e":
-        at = exponent_end(at + 1)
-    if digits == 0 or at == NULL or not is_ended(at, stop):
-        return False
-    number[0] = PyOS_string_to_double(start, &parsed, NULL)  # an infinity where it is too large
-    return True
-
-
-cdef bint hexadecimal_parse(const char *at, const char *stop, bint minus, double *number) noexcept:
-    """Parse what stands behind 0x: digits, perhaps with a point, and a binary exponent; round to even."""
-    cdef const char *first = at
-    cdef const char *point = NULL
-    cdef const char *end
-    cdef uint64_t digits = 0
-    cdef uint64_t rest, half
-    cdef int64_t shift = 0
-    cdef int64_t exponent = 0
-    cdef int64_t drop
-    cdef int bits = 0
-    while isxdigit(at[0]) or (at[0] == c"." and point == NULL):
-        if at[0] == c".":
-            point = at
-        elif digits >> 59:
-            digits |= at[0] != c"0"  # behind 53 bits it matters only whether there is anything
-            shift += 4
-        else:
-            digits = digits << 4 | (at[0] & 15) + 9 * (at[0] >> 6)
-        at += 1
-    if at - first == (point != NULL) or at[0] | 0x20 != c"p":
-        return False
-    if point != NULL:
-        shift -= 4 * (at - point - 1)
-    first = at + 1
-    end = exponent_end(first)
-    if end == NULL or not is_ended(end, stop):
-        return False
-    at = first + (first[0] == c"-" or first[0] == c"+")
-    while at < end:
-        exponent = min(10 * exponent + at[0] - c"0", <int64_t> 1 << 50)
-        at += 1
-    shift += -exponent if first[0] == c"-" else exponent
-    while digits >> bits:
-        bits += 1
-    drop = max(bits - 53, -1074 - shift)  # bits that a double of this size lacks
-    if drop > 63:
-        digits = 0
-    elif drop > 0:
-        half = <uint64_t> 1 << drop - 1
-        rest = digits & 2 * half - 1
-        digits >>= drop
-        shift += drop
-        digits += rest > half or (rest == half and digits & 1)
-    number[0] = ldexp(<double> digits, <int> max(min(shift, 5000), -5000))
-    if minus:
-        number[0] = -number[0]
-    return True
 
 
 @cython.final

@@ -287,10 +287,6 @@ cdef int run(Frame *frame, Source *source, Step *step) except -1:
                 return ERR
             step += 1
             continue
-        elif op == AS_NUMBER:
-            value_as_number(stack - 1)
-            step += 1
-            continue
         elif op == SWITCH_SLOT:
             value = slot_value(frame, source, step.slot)
             number = -1
@@ -551,7 +547,11 @@ cdef class Machine:
             record.values = (<Record> message).values
             record.positions = layout.positions
             record.schema = <PyObject *> (<Record> message).schema
-            return start_at(self, frame, &record, start)
+            if not is_unordered_record(self.image, &record):
+                return start_at(self, frame, &record, start)
+            # As a dict, each of whose values is looked at when it is read.
+            message = dict(zip((<Record> message).schema.names, (<Record> message).as_tuple()))
+            return self.dispatch_mapping(frame, message, start)
         if PyTuple_Check(message) or PyList_Check(message):
             layout = self.layout if self.layout is not None else self.row_layout_of(message)
             if layout is not None:

@@ -20,7 +20,6 @@ from mqsel.language.nodes import (
     Between,
     Comparison,
     Computed,
-    Conversion,
     Identifier,
     In,
     IsNull,
@@ -322,8 +321,6 @@ class _Lowering:
                 return [("PUSH_CONSTANT", self.constant(node.value), node.span)]
             case Identifier():
                 return [("PUSH_SLOT", self.slot(node), node.span)]
-            case Conversion(identifier):
-                return [_Operand(identifier), ("AS_NUMBER", 0, node.span)]
             case Sign(operator, operand):
                 return [_Operand(operand), (CHOICE[f"unary {operator}", "", ""], 0, node.span)]
             case Arithmetic(operators, operands):

@@ -119,10 +119,6 @@ _PLAIN: tuple[Opcode, ...] = (
     Opcode("JUMP", "target", "--", "go forward to the target", taken="FALSE TRUE UNKNOWN"),
 )
 
-# What came behind the fused ones: numbers of opcodes stand in programs, and stay.
-_AS_NUMBER = Opcode(
-    "AS_NUMBER", "", "value -- value", "a number stays, a numeric string becomes one, another value is a type error"
-)
 # Of connectives that are not Kleene's.
 _FIRST = (
     Opcode(
@@ -195,7 +191,6 @@ TABLE: tuple[Opcode, ...] = (
     _REMAINDER,
     _fused("_CONSTANT", "constant", "value {} constant", "PUSH_CONSTANT", "REMAINDER"),
     _fused("_SLOT_CONSTANT", "slot+constant", "slot {} constant", "PUSH_SLOT", "PUSH_CONSTANT", "REMAINDER"),
-    _AS_NUMBER,
     *_FIRST,
     _COMPUTED,
 )

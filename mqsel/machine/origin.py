@@ -7,10 +7,12 @@ Then the text is read and compiled once, and a program with other code is an err
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import copysign, isnan
 from typing import Any
 
 from mqsel.carets import shortened
 from mqsel.errors import ProgramError, PropertyTypeError, SelectorError
+from mqsel.language.dialect import core_of
 from mqsel.language.selector import Selector, read_selector
 from mqsel.machine._values import Record
 from mqsel.machine._verifier import note_source
@@ -55,18 +57,24 @@ def read_matched(reads: Machine, matches: Callable[[Any], bool], message: Any) -
         return reads.read(message)
     except PropertyTypeError:
         matches(message)
+        has_order = core_of(reads.program.dialect).has_greatest
+        if isinstance(message, Record):
+            message = dict(zip(message.schema.names, message.as_tuple(), strict=True))
         if isinstance(message, Mapping):
-            return reads.read({name: value for name, value in message.items() if _is_property(value)})
+            return reads.read(
+                {name: value for name, value in message.items() if _is_property(value, has_order=has_order)}
+            )
         if isinstance(message, (tuple, list)):
             fields = getattr(message, "__fields__", None) or getattr(message, "_fields", None)
-            values = [value if _is_property(value) else None for value in message]
+            values = [value if _is_property(value, has_order=has_order) else None for value in message]
             return reads.read(values if fields is None else dict(zip(fields, values, strict=True)))
         raise
 
 
-def _is_property(value: Any) -> bool:
+def _is_property(value: Any, *, has_order: bool) -> bool:
     try:
-        Record(("value",), [value])
+        (held,) = Record(("value",), [value]).as_tuple()
     except PropertyTypeError:
         return False
-    return True
+    is_unordered = isinstance(held, float) and (isnan(held) or (held == 0 and copysign(1, held) < 0))
+    return not (has_order and is_unordered)

@@ -6,7 +6,6 @@ no tree.
 
     bytes   : "MQSL" format:u8 version:text dialect text slots constants code exact words:u32… spans:bytes crc32:u32
     dialect : preset:text, then what differs from it: a count, and for each field its name:text and its choice:text
-              (before format 3: one byte a field of POSITIONS, then max_length, 0 = None)
     spans   : for each instruction start and length, as signed differences
     numbers : LEB128 unless a width is given; texts and bytes are a length in bytes and UTF-8 (lone surrogates let
               through) or the bytes
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 
 from mqsel.carets import Span, cells, padded, quoted
 from mqsel.errors import ArgumentError, ProgramError
-from mqsel.language.dialect import CHOICES, POSITIONS, SINCE_1, Dialect, departed
+from mqsel.language.dialect import Dialect, departed
 from mqsel.language.dialects import LENGTH
 from mqsel.machine import _verifier
 from mqsel.machine._verifier import Verified
@@ -29,7 +28,7 @@ from mqsel.machine.opcodes import FUSED_BITS, FUSED_LIMIT, TABLE, Constant, Opco
 
 VERSION = "0.4.0"
 BUILD = f"{VERSION} (build {_verifier.BUILD})"  # one for all that was built from the same sources
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 _MAGIC = b"MQSL"
 _ONE_VERSION = "install one version of mqsel on the driver and on every executor"
@@ -96,7 +95,7 @@ class Program(Verified):
             raise ProgramError(f"the bytes of the program cannot be read: {error}") from error
         if data[:4] != _MAGIC:
             raise ProgramError("these bytes are not an mqsel program: they do not begin with MQSL")
-        if data[4:5] not in (b"\x01", b"\x02", bytes([FORMAT_VERSION])):
+        if data[4:5] != bytes([FORMAT_VERSION]):
             raise _foreign_version(data)
         if len(data) < 9 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
             raise ProgramError("the checksum is wrong: the bytes were damaged on their way")
@@ -124,11 +123,8 @@ def _read(data: bytes) -> tuple[Any, ...]:
     """Read the parts of a program from its bytes, without the checksum."""
     reader = _Reader(data, 5)
     version = reader.text()
-    if data[4] in POSITIONS:
-        dialect = _by_position(POSITIONS[data[4]], reader.take(len(POSITIONS[data[4]])), reader.number())
-    else:
-        preset, changes = reader.text(), tuple([(reader.text(), reader.text()) for _ in range(reader.count())])
-        dialect = _by_name(version, preset, changes)
+    preset, changes = reader.text(), tuple([(reader.text(), reader.text()) for _ in range(reader.count())])
+    dialect = _by_name(version, preset, changes)
     text = reader.text()
     slots = tuple([reader.text() for _ in range(reader.count())])
     constants = tuple([reader.constant() for _ in range(reader.count())])
@@ -185,15 +181,6 @@ def dialect_of(version: str, preset: str, changes: Mapping[str, Any]) -> Dialect
             f"written by mqsel {quoted(version)} for a dialect that mqsel '{VERSION}' does not know: {error.message}",
             hint=_ONE_VERSION,
         ) from error
-
-
-@functools.lru_cache(64)
-def _by_position(fields: tuple[str, ...], choices: bytes, max_length: int) -> Dialect:
-    try:
-        chosen = {name: CHOICES[name][choice] for name, choice in zip(fields, choices, strict=True)}
-        return Dialect(**{**SINCE_1, **chosen}, max_length=max_length or None)
-    except (IndexError, ArgumentError) as error:
-        raise ProgramError("the dialect record is invalid") from error
 
 
 def operands(row: Opcode, word: int) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mqsel.carets import quoted, type_name
-from mqsel.errors import ArgumentError, PropertyTypeError
+from mqsel.errors import ArgumentError, PropertyTypeError, UndocumentedError
 from mqsel.values import TYPE_NAMES
 
 
@@ -26,6 +26,16 @@ def not_a_property(name: str, value: object, hint: str | None = None) -> Propert
         name=name,
         value_type=found,
         hint=hint or "convert it where messages are created; a message property cannot hold datetime or Decimal",
+    )
+
+
+def unordered_float(name: str, number: float) -> UndocumentedError:
+    found, remedy = ("NaN", "leave the property out") if number != number else ("-0.0", "send 0.0")  # noqa: PLR0124
+    return UndocumentedError(
+        f"property '{name}' is {found}: mqsel supports no such property in this dialect",
+        name=name,
+        value_type="float",
+        hint=f"{remedy} where messages are created",
     )
 
 

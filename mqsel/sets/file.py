@@ -1,6 +1,6 @@
 """What a set of selectors consists of, in a file and in a pickle: a header, keys, texts, and the arrays of its index.
 
-Knows no message and no engine; what versions wrote before is read here.
+Knows no message and no engine.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from mqsel.carets import shortened, type_name
+from mqsel.carets import quoted, shortened, type_name
 from mqsel.errors import ArgumentError, FileError, ProgramError
 from mqsel.index._index import Index
 from mqsel.index._reader import NOT_READ
 from mqsel.index.computed import computed_among
 from mqsel.language.checker import MatchOption
-from mqsel.language.dialect import SINCE_1, Dialect
+from mqsel.language.dialect import Dialect
 from mqsel.machine import sections
 from mqsel.machine.program import VERSION, dialect_of
 from mqsel.machine.schema import Schema, as_schema
@@ -24,6 +24,7 @@ from mqsel.matcher import COMPARED
 # What reading a header that nobody has written ends in; a deep one is a RecursionError.
 _DAMAGE = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 _OPTIONS = {name: name for name in COMPARED}
+FORMAT = 4  # of the header and of what follows it; formats before were those of mqsel before 0.4
 
 
 class Contents(NamedTuple):
@@ -55,6 +56,7 @@ def parts(contents: Contents) -> tuple[dict[str, Any], list[Any], list[sections.
     keys = contents.keys
     header = {
         "version": VERSION,
+        "format": FORMAT,
         "dialect": contents.dialect.departures(),
         "schema": contents.schema,
         "keep_text": contents.keep_text,
@@ -106,12 +108,17 @@ def unpickled(header: dict[str, Any], keys: list[Any], arrays: list[Any]) -> Con
 
 
 def _contents(header: dict[str, Any], keys: list[Any], arrays: list[Any]) -> Contents:
+    version, format_ = str(header.get("version", "0.2.0")), header.get("format")
+    if format_ != FORMAT:
+        raise ProgramError(
+            f"the set was written by mqsel {quoted(version)}, this is mqsel '{VERSION}' (set format {FORMAT})",
+            hint="build the set again from its selectors",
+        )
     column = None
     if not keys:
         column = keys_of(*[memoryview(one) for one in arrays[:3]])
         keys, arrays = [NOT_READ] * len(column), arrays[3:]
-    version = header.get("version", "0.2.0")
-    dialect, schema = _dialect_of(version, header["dialect"]), header["schema"]
+    dialect, schema = dialect_of(version, *header["dialect"]), header["schema"]
     keep_text = bool(header["keep_text"])
     texts, index = Texts(*arrays[:2]), Index.from_buffers(arrays[2:])
     computed_among(index.names)
@@ -119,18 +126,13 @@ def _contents(header: dict[str, Any], keys: list[Any], arrays: list[Any]) -> Con
         raise ProgramError(
             f"there are {len(keys)} keys, {len(texts)} texts and {len(index)} formulas", hint="save the set again"
         )
-    own: dict[int, Dialect | None] = {_place_of(place, keys): _dialect_of(version, one) for place, one in header["own"]}
+    own: dict[int, Dialect | None] = {_place_of(place, keys): dialect_of(version, *one) for place, one in header["own"]}
     options: dict[int, MatchOption | None] = {
         _place_of(place, keys): MatchOption(_OPTIONS[name], bytes.fromhex(one))
         for place, name, one in header["options"]
     }
     laid_out = None if schema is None else as_schema(Schema(*map(tuple, schema)))
     return Contents(dialect, laid_out, keep_text, list(keys), column, texts, own, options, index)
-
-
-def _dialect_of(version: str, written: Any) -> Dialect:
-    """Return a dialect from the header of a set; before 0.3.0 it was all fields by name."""
-    return Dialect(**{**SINCE_1, **written}) if isinstance(written, dict) else dialect_of(version, *written)
 
 
 def _place_of(place: object, keys: list[Any]) -> int:

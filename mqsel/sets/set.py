@@ -26,7 +26,7 @@ from mqsel.index._index import Index
 from mqsel.index._reader import DeliveryStream, MessageReader, alone, changing, match_rows, no_key
 from mqsel.language.checker import MatchOption
 from mqsel.language.computed import clock_held
-from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect
+from mqsel.language.dialect import IBM_MQ, Dialect, as_dialect, core_of
 from mqsel.language.selector import read_anew
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.machine.origin import selector_of
@@ -34,7 +34,7 @@ from mqsel.machine.schema import Schema, SchemaLike, as_schema
 from mqsel.machine.sections import Buffer, Texts
 from mqsel.matcher import Matcher, Message, check_stream
 from mqsel.matcher import compile as compiled
-from mqsel.names import ANY_CASE, converted, parted
+from mqsel.names import ANY_CASE, parted
 from mqsel.sets import file
 from mqsel.sets.choice import EngineChoice
 from mqsel.sets.file import Contents
@@ -185,6 +185,11 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         )
         self._reader.facts = (self.dialect, self.schema, self.keep_text)
         self._reader.singly = _run_singly if self.keep_text else None
+        self._note_order(self.dialect, *contents.own.values())
+
+    def _note_order(self, *dialects: Dialect | None) -> None:
+        """Note whether some dialect takes neither NaN nor -0.0 from a message."""
+        self._reader.has_order |= any(one is not None and core_of(one).has_greatest for one in dialects)
 
     @property
     def changes(self) -> int:
@@ -239,6 +244,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
             return
         written = [*old.values(), *range(self._reader.size, self._reader.size + len(fresh))]
         formulas = Formulas(keys, *given)
+        self._note_order(*own.values())
         try:
             self._reader.put(
                 [*old.values()],
@@ -577,7 +583,7 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         formulas = (*Formulas(keys, texts, own, self.dialect),)
         clauses = {part for one in formulas for part in (one.parts if isinstance(one, AnyOf) else (one,))}
         try:
-            return Kernel(formulas, self._reader.index.names), len(clauses)
+            return Kernel(formulas, self._reader.index.names, self._reader.has_order), len(clauses)
         except KeyError as error:
             raise SelectorError(f"the text of a selector is damaged: the index has no property {error}") from error
 
@@ -620,10 +626,9 @@ class SelectorSet(MutableMapping[K, str], Generic[K]):
         figures = index.stats()
         longest = [(what, count, self._reader.keys_at(places)) for what, count, places in figures["longest"]]
         for name in index.names:
-            first, more, kind = parted(name)
+            first, more, _ = parted(name)
             if more:
-                shown = converted(first, kind) if kind else first
-                longest = [(what.replace(name, shown, 1), count, keys) for what, count, keys in longest]
+                longest = [(what.replace(name, first, 1), count, keys) for what, count, keys in longest]
         return {**figures, "longest": longest, "names": len(index.names), "batches": self._choice.batches}
 
     # ---- travelling --------------------------------------------------------------------------------------------------

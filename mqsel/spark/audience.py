@@ -126,7 +126,7 @@ class SetProfile:
 
     def __str__(self) -> str:
         least = sorted(self.outcomes, key=lambda one: one.selected)
-        head = ("selected", "unknown", "mismatched", "never present", "")
+        head = ("selected", "unknown", "type mismatch", "never present", "")
         numbers = [(f"{one.selected:,}", f"{one.unknown:,}", f"{one.mismatched:,}") for one in least[:_PRINTED]]
         lines = table(
             [head, *[(*three, one.missing, str(one.key)) for three, one in zip(numbers, least, strict=False)]]

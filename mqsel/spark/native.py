@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 from mqsel.carets import quoted
 from mqsel.language.checker import evaluate, truth_of
+from mqsel.language.dialect import core_of
 from mqsel.language.nodes import (
     And,
     Arithmetic,
     Between,
     Comparison,
     Computed,
-    Conversion,
     Identifier,
     In,
     IsNull,
@@ -505,6 +505,7 @@ class _Translator:
         self.selector = selector
         self.has_types = has_types
         self.names = selector.names
+        self.has_order = core_of(selector.dialect).has_greatest
         self.sources = dict(sources)
 
     def condition(self, node: Node) -> Condition:
@@ -780,12 +781,12 @@ class _Translator:
                 source = self.sources[self.names[name]]
                 if source.type == "null":
                     return _Value("null", "NULL")
+                if self.has_order and source.type in ("float32", "float64"):
+                    raise NoTranslation(f"'{name}' may be NaN or -0.0, which this dialect does not take")
                 nulls = (*(source.within or ()), source.sql)
                 is_known = source.within is not None and source.sql == source.raw
                 found = _Value(source.type, source.sql, nulls, is_column=True, is_known=is_known)
                 return found._replace(steps=source.steps, asked=source.asked)
-            case Conversion(Identifier(name)):
-                raise NoTranslation(f"texts of '{name}' are read as numbers")
             case Sign(operator, operand, _, null):
                 return self.sign(operator, self.value(operand), null)
             case Arithmetic(rule="narrow"):

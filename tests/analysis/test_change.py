@@ -263,7 +263,7 @@ def test_near_names(name: str, others: list[str], near: list[str]) -> None:
     ("text", "value", "said"),
     [
         ("a = 'Red'", "red", "only the case of letters differs"),
-        ("'red ' = a", "red", "only blanks at the ends differ"),
+        ("'red ' = a", "red", "only spaces at the ends differ"),
         ("a = '*:10'", "ID:5:10", "* and ? stand for themselves here: write LIKE '%:10'"),
         ("a = 'r%'", "red", "= knows no % and _: write LIKE 'r%'"),
         ("a IN ('red, blue')", "red", "'red, blue' is one string: write IN ('red', 'blue')"),

@@ -98,9 +98,9 @@ def test_explain_gives_reasons() -> None:
     """Missing properties, types that differ, division by zero and NULL arithmetic are named as such."""
     assert _reasons("a = 1", {})["a = 1"] == (Truth.UNKNOWN, "a is missing")
     truth, reason = _reasons("a = 1", {"a": "1"})["a = 1"]
-    assert (truth, "types differ" in reason, "'1'" in reason) == (Truth.FALSE, True, True)
+    assert (truth, "type mismatch" in reason, "'1'" in reason) == (Truth.FALSE, True, True)
     truth, reason = _reasons("a = 1", {"a": "1"}, dialect=mqsel.IBM_JMS)["a = 1"]
-    assert (truth, "types differ: the complete selector is false" in reason) == (Truth.ERR, True)
+    assert (truth, "type mismatch: the complete selector is false" in reason) == (Truth.ERR, True)
     truth, reason = _reasons("1 / a = 1", {"a": 0})["1 / a = 1"]
     assert (truth, "divided by zero" in reason) == (Truth.ERR, True)
     truth, reason = _reasons("a + 1 = 1", {})["a + 1 = 1"]
@@ -124,9 +124,9 @@ def test_explain_says_what_was_not_evaluated() -> None:
 def test_explain_knows_a_mismatch_that_was_not_evaluated() -> None:
     """Types that differ are told behind what decides, too; a value that does not fit otherwise, and NULL, are not."""
     said = _reasons("a = 1 AND b > 2 AND c = 'x' AND d = 5 AND e = 1", {"a": 0, "b": "3", "c": "y", "e": 0})
-    assert said["b > 2"] == (None, "b is the string '3'; types differ")
+    assert said["b > 2"] == (None, "b is the string '3'; type mismatch")
     assert [said[test] for test in ("c = 'x'", "d = 5", "e = 1")] == [(None, "")] * 3
-    assert _reasons("a = 0 OR b > 2", {"a": 0, "b": True})["b > 2"] == (None, "b is TRUE; types differ")
+    assert _reasons("a = 0 OR b > 2", {"a": 0, "b": True})["b > 2"] == (None, "b is TRUE; type mismatch")
 
 
 def test_explain_says_that_zeros_match_any_message() -> None:

@@ -36,4 +36,4 @@ def test_verdicts_are_those_of_the_oracle(name: str, reading: dict[str, str]) ->
             assert verdict.truth.name == truth, (text, node, properties, dialect)
             if truth != "ERR" or verdict.is_mismatched:
                 assert verdict.is_mismatched == counts, (text, node, properties, dialect)
-                assert OUTCOMES[NUMBERS[number]] == ("mismatched" if counts and truth != "TRUE" else truth)
+                assert OUTCOMES[NUMBERS[number]] == ("type mismatch" if counts and truth != "TRUE" else truth)

@@ -27,17 +27,16 @@ def selects(text: str, dialect: str, message: dict[str, Any]) -> bool:
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("part", [*range(4), "TEXT_NUMBERS"])
-def test_no_wrong_verdict(part: int | str) -> None:
+@pytest.mark.parametrize("part", range(4))
+def test_no_wrong_verdict(part: int) -> None:
     """Invariant: no message contradicts what is said of a pair; every witness is one to the oracle, too.
 
-    What is not decided is rare, or the test would prove nothing; but of texts that are read as numbers much is not.
+    What is not decided is rare, or the test would prove nothing.
     """
     rng = random.Random(f"relation {part}")
     undecided = 0
     for _ in range(PAIRS // 4):
-        drawn = pairs.pair(rng) if isinstance(part, int) else pairs.pair(rng, (part, part, "IBM_JMS"))
-        first, second, one, other, names = drawn
+        first, second, one, other, names = pairs.pair(rng)
         try:
             a, b = [mqsel.compile(text, dialect=DIALECTS[name]) for text, name in ((first, one), (second, other))]
         except mqsel.SelectorError:
@@ -58,7 +57,7 @@ def test_no_wrong_verdict(part: int | str) -> None:
             for message in pairs.messages(names):
                 assert (a.matches(message), b.matches(message)) not in absent, (case, message)
 
-    assert undecided <= PAIRS // 4 * (0.02 if isinstance(part, int) else 0.25)
+    assert undecided <= PAIRS // 4 * 0.02
 
 
 @pytest.mark.parametrize(

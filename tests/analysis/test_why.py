@@ -84,7 +84,7 @@ def test_parts_are_what_explain_says(name: str) -> None:
         for part, count in zip(matcher.explain(message).parts, matcher.why([message]).parts, strict=True):
             if part.truth is None:
                 continue
-            if "types differ" in part.reason and not part.truth:
+            if "type mismatch" in part.reason and not part.truth:
                 assert count.mismatched == 1
             else:
                 outcome = {"TRUE": 2, "FALSE": 3, "UNKNOWN": 4, "ERR": 6}[part.truth.name]
@@ -273,7 +273,7 @@ def test_other_sentences() -> None:
     found = why("color = 'blue' AND weight > 1000")
     assert found.sentences == (
         "1 of 4 messages is selected",
-        "what keeps out most is color = 'blue', TRUE for 2",
+        "the strictest condition is color = 'blue': TRUE for 2 messages",
         "color is missing from 1 of 4 messages; it has colour",
         "weight is a string in 1 of 4 messages: the comparison with a number is FALSE in each",
     )
@@ -286,7 +286,7 @@ def test_other_sentences() -> None:
     )
     assert why("weight + region > 9999").sentences[:2] == (
         "arithmetic on a missing property makes the complete selector false in 3 of 4 messages: weight + region > 9999",
-        "types differ in 1 of 4 messages: weight + region > 9999 is FALSE in each",
+        "type mismatch in 1 of 4 messages: weight + region > 9999 is FALSE in each",
     )
 
 
@@ -312,10 +312,10 @@ def test_as_it_is_printed() -> None:
         "weight is missing from 1 of 4 messages",
         "0 of 4 messages are selected",
         "",
-        "TRUE  FALSE  UNKNOWN  mismatched  ERR",
-        "   0      0        4           0    0  OR",
-        "   0      0        4           0    0    Color = 'blue'",
-        "   0      2        1           1    0    weight > 99999",
+        "TRUE  FALSE  UNKNOWN  type mismatch  ERR",
+        "   0      0        4              0    0  OR",
+        "   0      0        4              0    0    Color = 'blue'",
+        "   0      2        1              1    0    weight > 99999",
         "",
         "property  present  missing  types              values",
         "Color     0        4                           but color 3",
@@ -451,7 +451,7 @@ DIAGNOSES = {
     "wildq-7": "TRUE: selected",
     "wildq-8": "bar is the name of a property here: if you mean a string, write 'bar'",
     "wildq-9": "'PERSISTENT' alone would be equal",
-    "wildq-10": "JMSDeliveryMode is the string 'PERSISTENT'; types differ",
+    "wildq-10": "JMSDeliveryMode is the string 'PERSISTENT'; type mismatch",
     "wildq-11": "it would be selected if amount were a number > 10.5 (is the string '12.34')",
     "wildq-12": "is written twice: O''Brien",
     "wildq-13": "key is missing: the message has selector and content-type",
@@ -516,3 +516,26 @@ def test_questions_of_the_wild_over_many(name: str, said: str) -> None:
     one = next(one for one in json_lines(shared("vectors", "wild-questions.jsonl")) if one["id"] == name)
     message = {key: WIDTHS[kind](value) for key, (kind, value) in one["props"].items()}
     assert why(one["selector"], [message] * 50, dialect=mqsel.JMS).sentences[0].startswith(said)
+
+
+def test_an_error_before_an_or_is_blamed_alone() -> None:
+    """An operand of an OR that is TRUE for some messages is not blamed, and equal strings do not differ by spaces."""
+    found = mqsel.compile("height * 2 > 10 OR color = 'blue'").why([{"color": "blue"}, {"color": "red"}])
+    assert found.sentences[:2] == (
+        "arithmetic on a missing property makes the complete selector false in all 2 messages: height * 2 > 10",
+        "no message has height; they have color",
+    )
+    assert not any("spaces" in one or "color = 'blue' is FALSE" in one for one in found.sentences)
+
+
+def test_a_value_that_cannot_be_read_is_there() -> None:
+    """A property whose values cannot be read is not said to be missing from every message."""
+    selector = read_selector("a = 1", mqsel.IBM_MQ)
+    profiler = Profiler(selector)
+    for message in ({}, {"b": 1}):
+        profiler.take(message, lambda message=message: tuple(message))
+    profiler.account.held["a"].unread = 1
+    assert report(selector, profiler.account).sentences[0] == "a is missing from 1 of 2 messages"
+    profiler.account.held["a"].unread = 2
+    assert "a could not be read in all 2 messages" in report(selector, profiler.account).sentences
+    assert not any("no message has a" in one for one in report(selector, profiler.account).sentences)

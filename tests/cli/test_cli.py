@@ -413,7 +413,7 @@ def test_check_says_what_is_special(run):
     out = run("check", f"JMSMessageID = 'ID:{'0a' * 24}'")[1].decode()
     assert f"option    MQMO_MATCH_MSG_ID {'0A' * 24}" in out
     assert "reads     a  any type" in run("check", "a IS NULL")[1].decode()
-    assert "warning   'JMSPriority' is a number" in run("check", "JMSPriority = 'high'")[1].decode()
+    assert "warning   JMSPriority is a number" in run("check", "JMSPriority = 'high'")[1].decode()
     assert "warning   a selector has no comments" in run("check", "a = 5 -- b")[1].decode()
     assert "warning" not in run("check", "a = '5 -- b'")[1].decode()
 
@@ -1013,7 +1013,7 @@ UNREADABLE = [
     (b"color,weight\nblue,5\n", [], "json: this looks like CSV\n  hint: python3 -c"),
     (b"<?xml version='1.0'?>\n<a/>\n", [], "json: this looks like XML\n  hint: of XML only exports"),
     (b"JMS_BODY_FIELD:JMSText = a\n", [], "json: this looks like an output of activemq browse\n  hint: jq"),
-    (b"\x80\x01\x00\xff", [], "json: this looks like binary data\n  hint: for messages with their length in front"),
+    (b"\x80\x01\x00\xff", [], "json: this looks like binary data\n  hint: for length-prefixed messages"),
     *[
         (
             '{"color": "blue"}\n'.encode(code),

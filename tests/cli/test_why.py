@@ -42,14 +42,14 @@ def test_why(run: Any, tmp_path: Any) -> None:
     assert (status, err) == (0, f"mqsel: {file}:4: broken JSON: expecting value at column 1\n")
     assert out.decode().splitlines() == [
         "1 of 3 messages is selected",
-        "what keeps out most is color = 'blue', TRUE for 1",
+        "the strictest condition is color = 'blue': TRUE for 1 message",
         "color is missing from 1 of 3 messages; it has colour",
         "weight is a string in 1 of 3 messages: the comparison with a number is FALSE in each",
         "",
-        "TRUE  FALSE  UNKNOWN  mismatched  ERR",
-        "   1      2        0           0    0  AND",
-        "   1      1        1           0    0    color = 'blue'",
-        "   1      0        1           1    0    weight > 2500",
+        "TRUE  FALSE  UNKNOWN  type mismatch  ERR",
+        "   1      2        0              0    0  AND",
+        "   1      1        1              0    0    color = 'blue'",
+        "   1      0        1              1    0    weight > 2500",
         "",
         "property  present  missing  types              values",
         "color     2        1        string             'blue', 'red'; but colour 1",
@@ -99,8 +99,8 @@ def test_why_of_parquet(run: Any, tmp_path: Any) -> None:
     status, out, _ = run("why", "color = 'blue' AND n > 95 AND day = 1 AND x IS NULL", tmp_path)
     lines = out.decode().splitlines()
     assert (status, lines[0]) == (1, "no message has color; 100 have colour")
-    assert "   8    192        0           0    0    n > 95" in lines
-    assert " 100    100        0           0    0    day = 1" in lines
+    assert "   8    192        0              0    0    n > 95" in lines
+    assert " 100    100        0              0    0    day = 1" in lines
     assert " 200      0        0           0    0    x IS NULL" in lines
     assert run("why", "a = 1", tmp_path)[1].decode().splitlines()[0].startswith("no message has a")
     wrong = tmp_path / "wrong.parquet"

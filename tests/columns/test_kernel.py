@@ -46,7 +46,7 @@ def test_random_batches(name: str, reading: dict[str, str]) -> None:
     taken = sum(batches.run_case(rng, name, dialect, 4) for _ in range(BATCHES))
 
     # Of one batch, the smoke, the machine may take none.
-    assert taken > 0 or BATCHES < 3 or dialect.rules.text_numbers == "compared"
+    assert taken > 0 or BATCHES < 3
 
 
 def form_of(rng: random.Random, kind: str, value: Any) -> str:

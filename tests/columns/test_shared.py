@@ -88,7 +88,7 @@ def test_random(name: str) -> None:
         for part, wanted in ((batch.array[:cut], found[:cut]), (batch.array[cut:], found[cut:])):
             assert ways(selectors, part)[0].to_pylist() == wanted.to_pylist()
 
-    assert taken > 0 or strategies.DIALECTS[name].rules.text_numbers == "compared"
+    assert taken > 0
 
 
 @pytest.mark.volume

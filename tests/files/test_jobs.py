@@ -500,7 +500,7 @@ def test_filter_raises_the_first(files: list[Path]) -> None:
             list(found)
     with pytest.raises(FileError, match="No such file or directory"):
         next(mqsel.files.filter("nowhere", "a = 1"))
-    with pytest.raises(FileError, match=r"expected messages with their length.*byte 0"):
+    with pytest.raises(FileError, match=r"expected length-prefixed messages.*byte 0"):
         next(mqsel.files.filter(files[0], "a = 1", format="mq"))
     for options, text in (
         ({"format": "xml"}, "format is 'xml': expected one of 'parquet', 'json'"),

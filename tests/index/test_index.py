@@ -29,7 +29,7 @@ from mqsel.logic import normal
 from mqsel.machine._values import Record
 from mqsel.names import by_casefold, folded, parted, spellings
 from mqsel.sets.set import SelectorSet
-from mqsel.values import CLASS_NAMES, Float32, Int8, Int16, Int32
+from mqsel.values import Float32, Int8, Int16, Int32
 
 # 5 presets × 12 readings × this many sets of 40 selectors against 12 messages.
 SETS = volume(1, smoke=1)
@@ -58,15 +58,8 @@ def record_of(index: Index, properties: oracle.Properties, dialect: Dialect) -> 
 
 
 def plain(index: Index, message: dict[str, Any]) -> Record:
-    """Fill a record as a reader does: what is read as a number and is none is FALSE."""
-    values: dict[str, Any] = {}
-    for name in index.names:
-        bare, _, conversion = parted(name)
-        values[name] = value = message.get(bare)
-        if conversion and (value is None or isinstance(value, (str, bytes, bool))):
-            kind, number = oracle.as_number((CLASS_NAMES[type(value)], value))
-            values[name] = False if kind == "poison" else number
-    return Record(index.names, values)
+    """Fill a record as a reader does."""
+    return Record(index.names, {name: message.get(parted(name)[0]) for name in index.names})
 
 
 def found(index: Index, record: Record) -> list[int]:

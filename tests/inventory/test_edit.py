@@ -410,7 +410,7 @@ def test_what_changed_meanwhile_is_left_alone(tmp_path):
         document(path)
     with pytest.raises(EditError, match="No such file"):
         document(tmp_path / "none")
-    with pytest.raises(EditError, match="at an address"):
+    with pytest.raises(EditError, match="at a URL"):
         document("s3://bucket/a.txt")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.txt", "b"]
 

@@ -6,9 +6,10 @@ import functools
 from typing import Any
 
 from products.answers import Properties
+from strategies import is_unordered
 
 import mqsel
-from mqsel.errors import SelectorError
+from mqsel.errors import SelectorError, UndocumentedError
 from mqsel.values import Float32, Int8, Int16, Int32, Truth
 
 # The preset of each product.
@@ -40,10 +41,14 @@ def _compiled(product: str, text: str) -> mqsel.Matcher | str:
 
 
 def our_answer(product: str, text: str, properties: Properties) -> str:
-    """Return T, F, U, E or P, as the product does; or that the preset does not model the text, and says so."""
+    """Return T, F, U, E or P, as the product does; or that the preset does not model the text or a value."""
     matcher = _compiled(product, text)
     if isinstance(matcher, str):
         return matcher
-    truth = Truth(matcher.truth(as_message(properties)))
+    try:
+        truth = Truth(matcher.truth(as_message(properties)))
+    except UndocumentedError:
+        assert is_unordered(properties)
+        return NOT_MODELLED
     assert matcher.matches(as_message(properties)) == bool(truth)
     return _LETTERS[truth]

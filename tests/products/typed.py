@@ -10,9 +10,11 @@ from typing import Any
 from products import answers, selectors
 from products.ours import PRESETS
 from products.reading import PRODUCTS, read
+from strategies import is_unordered
 
 import mqsel
-from mqsel.language.dialect import Dialect
+from mqsel.language.dialect import PRESETS as ALL_PRESETS
+from mqsel.language.dialect import Dialect, core_of
 from mqsel.language.nodes import Computed, Identifier, Node, unparse
 
 Typed = dict[str, tuple[str, Any]]
@@ -40,9 +42,12 @@ def random_text(rng: random.Random, preset: str) -> str:
 
 
 def random_case(rng: random.Random, preset: str) -> tuple[str, Typed]:
-    """Draw a selector that compiles under the preset of a product, and a message."""
+    """Draw a selector that compiles under the preset of a product, and a message, of which the preset takes all."""
     text, drawn = random_text(rng, preset), selectors.message(BROKERS[preset], rng)
-    return text, {name: (_NAMES.get(kind, kind), value) for name, (kind, value) in drawn.items()}
+    typed = {name: (_NAMES.get(kind, kind), value) for name, (kind, value) in drawn.items()}
+    if core_of(ALL_PRESETS[preset]).has_greatest:
+        typed = {name: one for name, one in typed.items() if not is_unordered({name: one})}
+    return text, typed
 
 
 @functools.cache

@@ -141,9 +141,8 @@ def portable(text: str, source: Dialect | str, targets: Iterable[Dialect | str],
 
     Raises: as `migrate`.
     """
-    written, first = as_text(text), as_dialect(source)
-    others = tuple([as_dialect(one) for one in targets])
-    return _Migration(written, first, others, contract_of(given, first)).result()
+    reader, writers = as_dialect(source), tuple(map(as_dialect, targets))
+    return _Migration(as_text(text), reader, writers, contract_of(given, reader)).result()
 
 
 @functools.lru_cache(8192)
@@ -164,10 +163,10 @@ def _chosen(
             budget.count(of_candidate)
             if any(isinstance(named_in(candidate, target), Refused) for target in targets):
                 continue
-            found = _part_difference(own, candidate, targets, assumed, given, is_negated, budget)
-            if found.is_none:
+            witness = _part_difference(own, candidate, targets, assumed, given, is_negated, budget)
+            if witness.is_none:
                 return candidate, budget.steps - budget.left
-            undecided += found.message is None
+            undecided += witness.message is None
             if undecided > MAX_UNDECIDED or budget.left < 0:
                 break
     return None, budget.steps - budget.left
@@ -185,12 +184,12 @@ def _part_difference(
     """Search for a message that a test and a candidate in one of the targets treat differently."""
     assert isinstance(own, Meaning)
     for target in targets:
-        other = part_of(candidate, target)
-        if isinstance(other, SelectorError):
+        there = part_of(candidate, target)
+        if isinstance(there, SelectorError):
             return Witness({})  # no message is needed to see that
-        found = difference_of(own, other, kinds, given, budget, is_negated=is_negated, is_part=True)
-        if not found.is_none:
-            return found
+        witness = difference_of(own, there, kinds, given, budget, is_negated=is_negated, is_part=True)
+        if not witness.is_none:
+            return witness
     return PROVED
 
 
@@ -199,8 +198,10 @@ def _kinds_of(root: Node) -> Kinds:
     order = walk(root)
     expected = remark(order, {name: name for name in names_of(root)}).expected
     # Two properties that nothing else is known of: texts, of which one often lacks its apostrophes.
-    of_two = [one for one in order if isinstance(one, Comparison) and {type(one.left), type(one.right)} == {Identifier}]
-    compared = {name for one in of_two for name in names_of(one)}
+    of_two = [
+        node for node in order if isinstance(node, Comparison) and type(node.left) is type(node.right) is Identifier
+    ]
+    compared = {name for node in of_two for name in names_of(node)}
     pairs = [(name, kinds[0]) for name, kinds in expected.items() if len(kinds) == 1]
     pairs += [(name, "string") for name, kinds in expected.items() if not kinds and name in compared]
     return tuple([(name, kind) for name, kind in pairs if header_of(name, RULES) is None])
@@ -208,30 +209,28 @@ def _kinds_of(root: Node) -> Kinds:
 
 def _in_lines(root: Node, kinds: Kinds) -> Kinds:
     """Return kinds of values with texts of one line for texts that LIKE reads."""
-    likes = dict.fromkeys(name for one in walk(root) if isinstance(one, Like) for name in names_of(one))
-    others = [(name, kind) for name, kind in kinds if name not in likes]
-    return (*others, *[(name, ONE_LINE) for name in likes if dict(kinds).get(name, "string") == "string"])
+    likes = dict.fromkeys(name for node in walk(root) if isinstance(node, Like) for name in names_of(node))
+    not_likes = [(name, kind) for name, kind in kinds if name not in likes]
+    return (*not_likes, *[(name, ONE_LINE) for name in likes if dict(kinds).get(name, "string") == "string"])
 
 
 def _in_doubles(root: Node, kinds: Kinds) -> Kinds:
     """Return kinds of values with doubles for numbers that are computed with others."""
     many = {*_computed(root)}
-    tests = [one.node for one in tests_of(root)[0]]
-    computed = {
-        name for one in tests if len(names_of(one)) > 1 and many.intersection(names_of(one)) for name in names_of(one)
-    }
+    groups = [names_of(test.node) for test in tests_of(root)[0]]
+    computed = {name for names in groups if len(names) > 1 and many.intersection(names) for name in names}
     return tuple([(name, DOUBLE if kind == "number" and name in computed else kind) for name, kind in kinds])
 
 
 def _computed(root: Node) -> list[str]:
     """List the properties that a tree computes with."""
-    return [*dict.fromkeys(name for one in walk(root) if isinstance(one, Arithmetic) for name in names_of(one))]
+    return [*dict.fromkeys(name for node in walk(root) if isinstance(node, Arithmetic) for name in names_of(node))]
 
 
 def _guarded(root: Node) -> Node:
     """Return a tree that is not TRUE where a property is missing by whose computation ERR is reached."""
     parts = root.operands if isinstance(root, Or) else ()
-    place = next((place for place, one in enumerate(parts) if _computed(one)), 0)
+    place = next((place for place, part in enumerate(parts) if _computed(part)), 0)
     if place:
         rest = parts[place:]
         return Or((*parts[:place], _guarded(Or(rest) if len(rest) > 1 else rest[0])))
@@ -321,9 +320,9 @@ class _Migration:
 
     def named(self, tree: Node) -> Node:
         """Return a tree whose tests no target refuses, with the names of the first target."""
-        found = named_in(tree, self.targets[0])
-        assert not isinstance(found, Refused)
-        return found
+        named = named_in(tree, self.targets[0])
+        assert not isinstance(named, Refused)
+        return named
 
     def chosen(self, test: Node, kinds: Kinds, *, is_negated: bool) -> Node:
         """Return what becomes of a test: itself if nothing else is proved, or if the budget is used up."""
@@ -401,10 +400,10 @@ class _Migration:
         self.budget.count(_OF_CHARACTER * len(self.text))
         if self.budget.left < 0:
             return Witness(None, f"the search reached its limit of {self.budget.steps:,} steps")
-        own, other = meaning(unparse(self.root, self.source), self.source), meaning(unparse(tree, target), target)
-        if isinstance(own, SelectorError) or isinstance(other, SelectorError):
+        own, there = meaning(unparse(self.root, self.source), self.source), meaning(unparse(tree, target), target)
+        if isinstance(own, SelectorError) or isinstance(there, SelectorError):
             return Witness(None, "one of the dialects rejects the JMS names of headers")
-        return difference_of(own, other, kinds, self.given, self.budget)
+        return difference_of(own, there, kinds, self.given, self.budget)
 
     def needed(self, trees: Sequence[Node], kinds: Kinds) -> Kinds:
         """Return what must be assumed of it."""
@@ -426,14 +425,16 @@ class _Migration:
         own = meaning(unparse(self.root, self.source), self.source)
         for assumed in dict.fromkeys([kinds, ()]):
             for tree, target in zip(trees, self.targets, strict=True):
-                other = meaning(unparse(tree, target), target)
-                if isinstance(own, SelectorError) or isinstance(other, SelectorError):
+                there = meaning(unparse(tree, target), target)
+                if isinstance(own, SelectorError) or isinstance(there, SelectorError):
                     continue
-                found = difference_of(own, other, assumed, self.given, self.rest)
-                reason = reason or found.reason
-                message = tried(own, other, assumed, self.given, self.rest) if found.message is None else found.message
+                witness = difference_of(own, there, assumed, self.given, self.rest)
+                reason = reason or witness.reason
+                message = witness.message
+                if message is None:
+                    message = tried(own, there, assumed, self.given, self.rest)
                 if message is not None:
-                    truths = own.truth(message), other.truth(message)
+                    truths = own.truth(message), there.truth(message)
                     because = readings(own.text, message, self.source, target, self.rest)
                     return Migrated("differs", message=message, truths=truths, readings=because, tried=text)
         return Migrated("not decided", reason=reason, tried=text)

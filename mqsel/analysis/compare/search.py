@@ -57,7 +57,7 @@ def truth_of(selector: Selector, message: Message) -> Truth | str:
 def has_every_answer(selector: Selector) -> bool:
     """Report whether a selector has an answer for each message."""
     core = core_of(selector.dialect)
-    return core.is_documented and core.naming != "folded"
+    return core.answers_all and core.naming != "folded"
 
 
 def match_of(selector: Selector) -> Callable[[Message], bool]:

@@ -35,7 +35,7 @@ class Part:
         span: Its position in the selector, as a pair (start, end) in code points.
         depth: 0 for the whole selector, 1 for the operands of its AND or OR, and so on.
         truth: TRUE, FALSE, UNKNOWN or ERR; None if an earlier condition decided, so that this one was not evaluated.
-        reason: Why, in words; empty if the values show it. For a test that was not evaluated: which types differ.
+        reason: Why, in words; empty if the values show it. For a test that was not evaluated: its type mismatch.
     """
 
     text: str
@@ -233,7 +233,7 @@ class _Reasons:
             seen.append("an identifier of zeros matches any message")
         elif self.outcomes[id(node)].is_mismatched:
             effect = "the complete selector is false" if truth is Truth.ERR else f"the test is {truth}"
-            seen.append(f"types differ: {effect}")
+            seen.append(f"type mismatch: {effect}")
         elif truth is Truth.ERR and self.computes_with_missing(node):
             seen.append("arithmetic on a missing property: the complete selector is false")
         elif truth is Truth.ERR:
@@ -257,11 +257,11 @@ class _Reasons:
         return peculiar(node, text, message, dialect, truth, is_mismatched=is_mismatched)
 
     def of_unreached(self, node: Node) -> str:
-        """Return which types differ in a test that was not evaluated; what else it would be is left open."""
+        """Return the values of a test with a type mismatch that was not evaluated."""
         if not self.outcomes[id(node)].is_mismatched:
             return ""
         names = self.selector.names_of(node)
-        return "; ".join([*map(self.value, names), "types differ"])
+        return "; ".join([*map(self.value, names), "type mismatch"])
 
     def computes_with_missing(self, node: Node) -> bool:
         """Whether a test computes with a missing property where that is ERR."""

@@ -51,8 +51,8 @@ from mqsel.values import AND, APPROXIMATE, EXACT, NOT, OR, Truth
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
-# How messages are counted. What is TRUE is no mismatch, even where types differ in it.
-OUTCOMES = ("TRUE", "FALSE", "UNKNOWN", "mismatched", "ERR")
+# How messages are counted. What is TRUE has no type mismatch, even if a value has another type.
+OUTCOMES = ("TRUE", "FALSE", "UNKNOWN", "type mismatch", "ERR")
 TRUE, FALSE, UNKNOWN, MISMATCHED, ERROR = range(5)
 
 

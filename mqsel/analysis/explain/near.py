@@ -41,6 +41,8 @@ def near_text(test: Node, value: object) -> str:
     if isinstance(test, Like):
         return "" if test.negated else _near_pattern(test, value)
     found = wanted_texts(test)
+    if found and value in found[1]:
+        return ""
     for wanted in found[1] if found else ():
         said = _near_literal(wanted, value)
         if said:
@@ -50,7 +52,7 @@ def near_text(test: Node, value: object) -> str:
 
 def _near_literal(wanted: str, value: str) -> str:
     if wanted.strip() == value.strip():
-        return "only blanks at the ends differ"
+        return "only spaces at the ends differ"
     if wanted.strip().casefold() == value.strip().casefold():
         return "only the case of letters differs"
     pieces = [piece.strip().strip("'\"") for piece in wanted.split(",")]
@@ -73,7 +75,7 @@ def _near_pattern(test: Like, value: str) -> str:
     if test.escape is None and _is_like(pattern.casefold(), value.casefold()):
         return "only the case of letters differs"
     if _is_like(pattern.strip(), value.strip()):
-        return "only blanks at the ends differ"
+        return "only spaces at the ends differ"
     if pattern and not re.search("[%_]", pattern) and pattern in value:
         return f"LIKE without % takes the whole text: write LIKE {quote(f'%{pattern}%')}"
     return ""
@@ -126,6 +128,6 @@ def failed(test: Node, dialect: Dialect, where: str = "") -> str:
     cause = DIVIDED_BY_ZERO if divides and dialect.rules.division == "java" else "evaluating the test fails"
     effect = f"{ALL_FALSE} there" if where else ALL_FALSE
     if not core_of(dialect).is_documented:
-        cause = f"{cause}, or types differ" if divides else "types differ"
+        cause = f"{cause}, or type mismatch" if divides else "type mismatch"
         effect = "what that yields is undocumented for this product"
     return f"{cause}{' ' * bool(where)}{where}: {effect}"

@@ -173,12 +173,9 @@ def _culprits(told: Told) -> tuple[list[tuple[Node, bool]], list[Node]]:
         if isinstance(node, Not):
             stack.append((node.operand, not wanted))
         elif isinstance(node, (And, Or)):
-            below = [(one, wanted) for one in node.operands]
-            if isinstance(node, And) is wanted:
-                never = [pair for pair in below if not hits(*pair)]
-                together += [node] * (not never)
-                below = never
-            stack += reversed(below)
+            never = [(one, wanted) for one in node.operands if not hits(one, wanted)]
+            together += [node] * (isinstance(node, And) is wanted and not never)
+            stack += reversed(never)
         else:
             culprits.append((node, wanted))
     return culprits, together
@@ -198,7 +195,8 @@ def _remarks(told: Told) -> Iterator[str]:
     root = told.nodes[0]
     if isinstance(root, And) and told.counts[0].true < told.messages:
         node = min(root.operands, key=lambda one: told.of(one).true)
-        yield f"what keeps out most is {told.written(node)}, TRUE for {told.of(node).true:,}"
+        true = told.of(node).true
+        yield f"the strictest condition is {told.written(node)}: TRUE for {true:,} {told.noun}{'s' * (true != 1)}"
     for node, count in zip(told.nodes, told.counts, strict=True):
         if isinstance(node, (And, Or, Not)):
             continue
@@ -274,12 +272,15 @@ def _of_types(told: Told, node: Node, count: Count) -> Iterator[str]:
             what = {Like: "LIKE", In: "IN"}.get(type(node), f"the comparison with a {listed([*kinds], 'or')}")
             yield f"{name} is a {kind} in {told.all_of(number)}: {what} is {effect}"
     if not found:
-        yield f"types differ in {told.all_of(count.mismatched)}: {told.written(node)} is {effect}"
+        yield f"type mismatch in {told.all_of(count.mismatched)}: {told.written(node)} is {effect}"
 
 
 def _of_missing(told: Told, seen: Seen) -> str:
     said = f"no {told.noun} has {seen.name}"
-    if seen.present:
+    is_there = bool(seen.present or seen.unread)
+    if not seen.missing and seen.unread:
+        return f"{seen.name} could not be read in {told.all_of(seen.unread)}"
+    if is_there:
         said = f"{seen.name} is missing from {told.all_of(seen.missing)}"
     near = seen.near
     if near is not None:
@@ -287,8 +288,10 @@ def _of_missing(told: Told, seen: Seen) -> str:
         whom = "all" if number == seen.missing else f"{number:,}"
         if seen.missing == 1:
             return f"{said}; it has {near}"
-        return f"{said}; {whom}{' of these' * bool(seen.present)} {'has' if whom == '1' else 'have'} {near}"
-    if not seen.present and 0 < len(seen.others) <= _NAMED:
+        return (
+            f"{said}; {whom}{' of these' * bool(seen.present or seen.unread)} {'has' if whom == '1' else 'have'} {near}"
+        )
+    if not (seen.present or seen.unread) and 0 < len(seen.others) <= _NAMED:
         return f"{said}; {'it has' if seen.missing == 1 else 'they have'} {listed([*seen.others], 'and')}"
     return said
 

@@ -429,7 +429,7 @@ class Job:
         """
         for row, is_unanswered in enumerate(rows.to_pylist() if rows.true_count else (), self.counts.messages + 1):
             if is_unanswered:
-                error = UndocumentedError("what the selector is for values of these types is undocumented")
+                error = UndocumentedError("what the selector is for these values is undocumented or not supported")
                 if self.ask.raising:
                     raise error
                 yield from self.refused(row, error)

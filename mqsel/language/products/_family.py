@@ -27,7 +27,8 @@ FAMILY = Rules(
     division="ieee",
     floats="total",
 )
-NOT_MODELLED = "control characters up to U+000F behind the escape of LIKE"
+FLOATS = "properties that are NaN or -0.0"
+NOT_MODELLED = f"control characters up to U+000F behind the escape of LIKE, {FLOATS}"
 NUMBERS = Numbers(
     DECIMAL, "0[xX][0-9A-Fa-f]+", "0[0-7]*|[1-9][0-9]*[lL]?", "wrapped", has_infinity=True, has_octal=True
 )

@@ -1,7 +1,7 @@
 """Apache RocketMQ, whose properties are all texts."""
 
 from mqsel.language.product import DECIMAL, NEVER, Choice, Numbers, Product
-from mqsel.language.products._family import FAMILY, FIELDS
+from mqsel.language.products._family import FAMILY, FIELDS, FLOATS
 
 PRODUCT = Product(
     product="RocketMQ 5.5.0",
@@ -24,6 +24,7 @@ PRODUCT = Product(
         static_types="ranged",
         rest="ignored",
     ),
+    not_modelled=FLOATS,
     own={
         "text_numbers": Choice(
             "every property is a string, read as the type of the value that it is compared with; "

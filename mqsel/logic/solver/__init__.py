@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from mqsel.errors import PropertyTypeError
-from mqsel.language.nodes import Arithmetic, Computed, Conversion, Identifier, Literal, Node, children, unparse, walk
+from mqsel.language.nodes import Arithmetic, Computed, Identifier, Literal, Node, children, unparse, walk
 from mqsel.logic.formulas import ALWAYS, NEVER, All, Compared, Formula, Leaf, Relation, leaves
 from mqsel.logic.formulas import Any as AnyOf
 from mqsel.logic.sets import Values
@@ -329,8 +329,6 @@ def _said(subject: Node) -> _Key:
             said[id(node)] = "property", node.name
         elif isinstance(node, Literal):
             said[id(node)] = node.kind, repr(node.value)
-        elif isinstance(node, Conversion):
-            said[id(node)] = node.kind, *below
         elif isinstance(node, Computed):
             said[id(node)] = "test", unparse(node.expression, node.dialect), node.dialect, *below
         elif isinstance(node, Arithmetic):

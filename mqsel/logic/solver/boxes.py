@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, TypeVar
 
-from mqsel.language.nodes import Conversion, Identifier, Node, walk
+from mqsel.language.nodes import Identifier, Node, walk
 from mqsel.logic.formulas import Compared, Relation
 from mqsel.logic.intervals import AXES, INT32, Result, compute, has_number, hull, overlap, rounded
 from mqsel.logic.solver.automata import unconfirmed
@@ -263,10 +263,6 @@ def _in_lanes(
                 halves = sorted(_halves(part[wide]), key=_distance, reverse=True)
                 boxes += [{**part, wide: half} for half in halves]
         if box is whole and not boxes:
-            roots = [root for root, _ in computed] + [root for pair in related for root in pair[:2]]
-            read = [one.identifier.name for root in roots for one in walk(root) if isinstance(one, Conversion)]
-            if any(sides[name].lane == "string" for name in read):
-                raise UndecidedError(f"the search does not know which strings of {', '.join(read)} are which numbers")
             return None
     names = ", ".join(whole)
     raise UndecidedError(f"the search over the values of {names} reached its limit of {MAX_BOXES:,} intervals")
