@@ -197,13 +197,13 @@ def not_in_capitals(text: str, span: Span) -> SelectorSyntaxError:
     )
 
 
-NOT_MODELLED = "is not modelled"
+NOT_MODELLED = "is not supported"
 
 
 def not_modelled(text: str, span: Span, construct: str) -> SelectorSyntaxError:
     """Return the error of a construct that the product has and mqsel doesn't support."""
     return SelectorSyntaxError(
-        f"{construct} {NOT_MODELLED}: the product has it, and what it does is not known here",
+        f"{construct} {NOT_MODELLED}: the product has it, and mqsel does not know what it does",
         selector=text,
         span=span,
         hint="select by other properties, or ask the product itself",
@@ -245,7 +245,7 @@ def bad_character(text: str, start: int, dialect: Dialect) -> SelectorSyntaxErro
     character, stop = text[start], start + 1
     if character == "'":
         return SelectorSyntaxError(
-            "unterminated string literal: the closing apostrophe is missing",
+            "unterminated string literal: the closing single quote is missing",
             selector=text,
             span=(start, stop),
             hint=unterminated(text, start),

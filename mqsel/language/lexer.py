@@ -496,7 +496,7 @@ def _prefixed_name(text: str, span: Span, word: str, dialect: Dialect) -> str:
         return name
     if name not in SECTION_FIELDS.get(prefix, (name,)):
         raise errors.SelectorSyntaxError(
-            f"{quoted(word)} is no field of a section",
+            f"{quoted(word)} is not a field of a section",
             selector=text,
             span=span,
             hint=f"fields are {', '.join([f'{prefix}.{one}' for one in SECTION_FIELDS[prefix]])}",
@@ -524,7 +524,7 @@ def _check_name(text: str, start: int, word: str, dialect: Dialect) -> None:
 
 
 def _refuse_not_modelled(text: str, start: int, dialect: Dialect) -> None:
-    """Raise what is not modelled, if the character at a place ends a construct that the product has."""
+    """Raise what is not supported, if the character at a place ends a construct that the product has."""
     for construct, following in NOT_MODELLED[dialect.rules.not_modelled].items():
         first = start + 1 - len(construct)
         is_whole = text[start + 1 : start + 2].isidentifier() if following else first == 0

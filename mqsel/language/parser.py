@@ -668,7 +668,7 @@ class _Parser:
         raise self.unexpected(expected)
 
     def refuse_not_modelled(self) -> None:
-        """Raise what is not modelled, if a construct stands here, where a value may, that the product has."""
+        """Raise what is not supported, if a construct stands here, where a value may, that the product has."""
         at = self.at - (self.kinds[self.at] == "(" and self.at > 0)
         if self.kinds[at] == "end" or (at and self.kinds[at - 1] in OPERAND_ENDS):
             return

@@ -137,7 +137,7 @@ def test_what_is_not_modelled_is_an_error_of_its_own() -> None:
     for text, preset in (("REGEX('a', b)", "ACTIVEMQ"), ("newid() = 1", "AZURE_SERVICE_BUS")):
         found = mqsel.difference(text, preset, "JMS")
         assert (bool(found), found.is_proved, found.readings) == (False, False, ())
-        assert "is not modelled" in found.reason
+        assert "is not supported" in found.reason
 
 
 @pytest.mark.parametrize("preset", ["AZURE_SERVICE_BUS"])

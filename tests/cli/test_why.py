@@ -101,7 +101,7 @@ def test_why_of_parquet(run: Any, tmp_path: Any) -> None:
     assert (status, lines[0]) == (1, "no message has color; 100 have colour")
     assert "   8    192        0              0    0    n > 95" in lines
     assert " 100    100        0              0    0    day = 1" in lines
-    assert " 200      0        0           0    0    x IS NULL" in lines
+    assert " 200      0        0              0    0    x IS NULL" in lines
     assert run("why", "a = 1", tmp_path)[1].decode().splitlines()[0].startswith("no message has a")
     wrong = tmp_path / "wrong.parquet"
     pq.write_table(pa.table({"a": [[1]]}), wrong)

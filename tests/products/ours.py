@@ -37,7 +37,7 @@ def _compiled(product: str, text: str) -> mqsel.Matcher | str:
     try:
         return mqsel.compile(text, dialect=PRESETS[product])
     except SelectorError as error:
-        return NOT_MODELLED if "not modelled" in str(error) else "P"
+        return NOT_MODELLED if "not supported" in str(error) else "P"
 
 
 def our_answer(product: str, text: str, properties: Properties) -> str:

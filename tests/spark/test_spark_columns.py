@@ -815,8 +815,9 @@ def test_records_that_nobody_decoded(spark: Any) -> None:
     """Rows of Kafka are no records of a connector before their value is decoded: the error says how."""
     frame = spark.createDataFrame([(b"", b"{}")], "key binary, value binary")
     for where in ("connect", layout(record="connect", within="value")):
-        sentence = r"aren't records of 'connect'.*\n  hint: .*'value' by from_avro or"
-        with pytest.raises(errors.ArgumentError, match=sentence):
+        with pytest.raises(
+            errors.ArgumentError, match=r"aren't records of 'connect'.*\n  hint: .*'value' by from_avro"
+        ):
             column("JMSPriority > 4", frame, properties=where)
     with pytest.raises(errors.ArgumentError, match=r"none of the columns .*\n  hint: name the column that holds"):
         column("JMSPriority > 4", "weight int", properties="pulsar")

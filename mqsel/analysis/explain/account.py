@@ -38,11 +38,10 @@ from mqsel.language.nodes import (
     children,
     walk,
 )
-from mqsel.language.optimizer import optimize
 from mqsel.language.selector import Selector
 from mqsel.machine._values import Record
 from mqsel.machine._vm import Machine
-from mqsel.machine.compiler import lower
+from mqsel.machine.compiler import program_of
 from mqsel.machine.origin import read_matched
 from mqsel.machine.schema import Schema
 from mqsel.names import near_names, spellings
@@ -353,8 +352,7 @@ class Profiler:
     def __init__(self, selector: Selector, schema: Schema | None = None) -> None:
         self.selector = selector
         self._parts = parts_judged(selector)
-        self._schema = schema
-        self._machine = Machine(lower(selector), schema)
+        self._machine = selector.machine if schema is None else Machine(program_of(selector), schema)
         held = {name: Held() for name in selector.names.values()}
         self._account = Account(outcomes=[[0] * len(OUTCOMES) for _ in parts_of(selector.node)], held=held)
         self._rules = selector.naming
@@ -362,7 +360,7 @@ class Profiler:
         self._counting: Tally | None = None
 
     def _matches(self, message: Any) -> bool:
-        return Machine(lower(optimize(self.selector)), self._schema).matches(message)
+        return self._machine.matches(message)
 
     @property
     def _tally(self) -> Tally:
