@@ -128,7 +128,7 @@ class _Message:
                 return self.junction(node.operands, decisive=TRUE)
             case nodes.Comparison():
                 left = self.value(node.left)
-                # §2: "behind one on the left of `<` and its like nothing is computed"; `skipped`: of any.
+                # §2: "the right side isn't evaluated"; `skipped`: of any.
                 nulls, is_order = self.dialect.rules.null_equality, node.operator not in ("=", "<>")
                 if left == NULL and (nulls == "skipped" or (nulls != "unknown" and is_order)):
                     return UNKNOWN
@@ -168,8 +168,8 @@ class _Message:
     def junction(self, operands: tuple[nodes.Node, ...], *, decisive: str) -> str:
         """§1: "a FALSE → FALSE; a ERR → ERR; otherwise evaluate b; b ERR → ERR; else Kleene" (OR: from TRUE).
 
-        §2: `connectives` = `eager` ("both sides are evaluated, and ERR of either is ERR") · `first` ("AND is its first
-        operand that is not TRUE, OR its first that is; else the last").
+        §2: `connectives` = `eager` ("evaluate both sides, and are ERR if either side is ERR") · `first` ("AND is its
+        first operand that isn't TRUE").
         """
         if self.dialect.rules.connectives == "first":
             for operand in operands:
@@ -233,7 +233,7 @@ class _Message:
         return _truth(_OPERATIONS[symbol](*numbers))
 
     def widened(self, value: Value) -> Value:
-        """§2: `integers` = `long` · `unbounded`: "all are INT64, and all approximate numbers FLOAT64"."""
+        """§2: `integers` = `long` · `unbounded`: "all floating-point numbers are FLOAT64"."""
         wide = {"float32": "float64", **dict.fromkeys(_INTEGERS, "int64")}
         return (
             (wide.get(value[0], value[0]), value[1]) if self.dialect.rules.integers in ("long", "unbounded") else value
@@ -243,7 +243,7 @@ class _Message:
         """§5: "BETWEEN = `a >= b AND a <= c`; NOT BETWEEN = `a < b OR a > c`; NULL by `between_null`"."""
         parts = (node.operand, node.low, node.high)
         # §2: "`literal` (any NULL: BETWEEN FALSE, NOT BETWEEN TRUE)". To know it, all three are evaluated.
-        # "`unknown`: with any NULL both are UNKNOWN, and NOT BETWEEN is what BETWEEN is not".
+        # "`unknown`: if one value is NULL, BETWEEN and NOT BETWEEN are UNKNOWN; otherwise NOT BETWEEN is the opposite".
         if self.dialect.between_null != "expand" and NULL in [self.value(part) for part in parts]:
             return UNKNOWN if self.dialect.between_null == "unknown" else _truth(node.negated)
         if self.dialect.between_null == "unknown" and node.negated:
@@ -328,14 +328,14 @@ class _Message:
         return kind, self.wrap(kind, number)
 
     def wrap(self, kind: str, number: int) -> int:
-        """§2: `integers` = `unbounded`: "integers have no bounds"."""
+        """§2: `integers` = `unbounded`: "integers have no limits"."""
         return number if self.dialect.rules.integers == "unbounded" else _wrap(kind, number)
 
     def arithmetic(self, symbol: str, left: Value, right: Value) -> Value:
         """Apply a binary operator by §5, Arithmetic."""
         if unusable := self.unusable(left, right):
             return unusable
-        # §2: `integers` = `narrow`: "floats are computed as doubles"; `division` = `ieee`: "of doubles".
+        # §2: `integers` = `narrow`: "arithmetic on floats uses doubles"; `division` = `ieee`: "use doubles".
         is_division, division = symbol in ("/", "%"), self.dialect.rules.division
         are_whole = left[0] in _INTEGERS and right[0] in _INTEGERS
         if is_division and division == "unknown" and (right[1] == 0 or (symbol == "%" and not are_whole)):
@@ -390,7 +390,7 @@ def _to_float32(number: float) -> float:
 
 
 def _rank(number: float) -> tuple[float, float]:
-    """§2: "NaN equals NaN and is greater than all else, -0.0 is less than 0.0"."""
+    """§2: "NaN equals NaN and is greater than all other numbers, and -0.0 is less than 0.0"."""
     return (math.inf, 1.0) if math.isnan(number) else (number, math.copysign(0.5, number))
 
 
@@ -428,7 +428,7 @@ _ONE, _RUN = object(), object()
 def _like(text: Any, pattern: str, escape: str | None, escapes: str = "wildcards") -> bool:
     """§5: "`_` one code point, `%` any run, newlines included".
 
-    §2: `like_escapes` = `any` ("what follows the escape stands for itself; one at the end is no escape") · `wild`.
+    §2: `like_escapes` = `any` ("any character after the escape character is an ordinary character") · `wild`.
     """
     atoms: list[object] = []
     position = 0

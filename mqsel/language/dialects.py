@@ -14,20 +14,25 @@ from mqsel.language.products import NO_PRODUCT, PRODUCTS, RULES, rules_of
 FIELDS: dict[str, dict[str, Choice]] = {
     "type_mismatch": {
         "operation": Choice(
-            "a comparison of different types is FALSE",
+            "a comparison of different types (a type mismatch) is FALSE",
             'Behavior: "the expression in question"; TIBCO; Jakarta §3.8.1.3',
         ),
-        "selector": Choice("a comparison of different types is ERR", 'JMS page: "the selector is always false"'),
-        "unknown": Choice("a comparison of different types is UNKNOWN", "Client"),
+        "selector": Choice(
+            "a comparison of different types (a type mismatch) is ERR", 'JMS page: "the selector is always false"'
+        ),
+        "unknown": Choice("a comparison of different types (a type mismatch) is UNKNOWN", "Client"),
         "negated": Choice(
-            "of different types `=` is FALSE and `<>` TRUE, and neither comes before the other",
+            "for different types, `=` is FALSE, `<>` is TRUE, and `<`, `<=`, `>` and `>=` are FALSE",
             "ActiveMQ; Artemis; Broker-J; RabbitMQ filter; RocketMQ",
         ),
         "undocumented": Choice(
-            "what a comparison of different types yields is not documented: there is no answer", "Service Bus: no rule"
+            "the documentation doesn't define the result of a comparison of different types, so mqsel "
+            "returns no result",
+            "Service Bus: no rule",
         ),
         "ordered": Choice(
-            "of different types `=` is FALSE and `<>` TRUE; a number comes before a boolean, a boolean before a string",
+            "for different types, `=` is FALSE and `<>` is TRUE; numbers are less than booleans, and "
+            "booleans less than strings",
             "sjx_evaluator.erl",
         ),
     },
@@ -36,86 +41,111 @@ FIELDS: dict[str, dict[str, Choice]] = {
         "selector": Choice("arithmetic on NULL is ERR", "Syntax and JMS page, Arithmetic operators"),
     },
     "between_null": {
-        "literal": Choice("with any NULL, BETWEEN is FALSE and NOT BETWEEN is TRUE", "Syntax and JMS page, BETWEEN"),
-        "expand": Choice("with a NULL, the two comparisons of BETWEEN decide", 'Jakarta §3.8.1.1: "is equivalent to"'),
+        "literal": Choice(
+            "if one value is NULL, BETWEEN is FALSE and NOT BETWEEN is TRUE", "Syntax and JMS page, BETWEEN"
+        ),
+        "expand": Choice(
+            "BETWEEN is the same as its two comparisons, also if a value is NULL",
+            'Jakarta §3.8.1.1: "is equivalent to"',
+        ),
         "unknown": Choice(
-            "with any NULL both are UNKNOWN, and NOT BETWEEN is what BETWEEN is not", "qpid-cpp; sjx_evaluator.erl"
+            "if one value is NULL, BETWEEN and NOT BETWEEN are UNKNOWN; otherwise NOT BETWEEN is the "
+            "opposite of BETWEEN",
+            "qpid-cpp; sjx_evaluator.erl",
         ),
     },
     "constant_false": {
-        "reject": Choice("a selector that reads no property and is not TRUE is refused (2504)", "Behavior"),
-        "accept": Choice("such a selector selects nothing", "Jakarta §3.8.1: no such rule"),
+        "reject": Choice("a selector that reads no property and isn't TRUE is an error (2504)", "Behavior"),
+        "accept": Choice(
+            "a selector that reads no property and isn't TRUE matches no message", "Jakarta §3.8.1: no such rule"
+        ),
     },
     "whitespace": {
-        "unicode": Choice("the list of IBM MQ parts words", "Syntax, White space"),
-        "java": Choice("space, tab, form feed, line terminators part words", "Jakarta §3.8.1.1"),
-        "vertical_tab": Choice("vertical tab parts words, too", "qpid-cpp; RabbitMQ client"),
+        "unicode": Choice("words are separated by the white space that IBM MQ lists", "Syntax, White space"),
+        "java": Choice("words are separated by spaces, tabs, form feeds and line terminators", "Jakarta §3.8.1.1"),
+        "vertical_tab": Choice(
+            "words are separated by spaces, tabs, form feeds, line terminators and vertical tabs",
+            "qpid-cpp; RabbitMQ client",
+        ),
     },
     "identifier_dots": {
-        "yes": Choice("a name may hold dots", "Names; qpid-cpp"),
-        "no": Choice("a name holds no dots", "Jakarta §3.8.1.1; Java §3.8"),
+        "yes": Choice("names may contain dots", "Names; qpid-cpp"),
+        "no": Choice("names can't contain dots", "Jakarta §3.8.1.1; Java §3.8"),
         "sections": Choice("`h.priority`, `p.subject` and `a.name` name a section of the message", "RabbitMQ filter"),
-        "scopes": Choice("`sys.` and `user.` name a scope, `user` if none is written", "Service Bus"),
+        "scopes": Choice("`sys.` and `user.` name a scope; without a scope, a name is in `user`", "Service Bus"),
     },
     "identifier_astral": {
-        "no": Choice("a name holds no code point above U+FFFF", "Names, 2442"),
-        "yes": Choice("a name may hold code points above U+FFFF", "Jakarta §3.8.1.1; Java §3.8"),
+        "no": Choice("names can't contain characters above U+FFFF", "Names, 2442"),
+        "yes": Choice("names may contain characters above U+FFFF", "Jakarta §3.8.1.1; Java §3.8"),
     },
     "byte_strings": {
         "yes": Choice('`"0x2F1C"` is a byte string', "Syntax"),
         "no": Choice("there are no byte strings", "Jakarta §3.8.1.1"),
         "unquoted": Choice(
-            "`0x2F1C` is a byte string, in capitals, which compares with strings as their UTF-8", "RabbitMQ filter"
+            "`0x2F1C` (in uppercase) is a byte string, and is compared with strings by their UTF-8 bytes",
+            "RabbitMQ filter",
         ),
     },
     "hex_octal": {
-        "yes": Choice("`0x1A` is hexadecimal, `0177` octal", "Syntax; Jakarta §3.8.1.1; Java §3.10"),
-        "no": Choice("all numbers are decimal, with leading zeros too", "TIBCO names no others"),
+        "yes": Choice("`0x1A` is hexadecimal and `0177` is octal", "Syntax; Jakarta §3.8.1.1; Java §3.10"),
+        "no": Choice("all numbers are decimal, also with leading zeros", "TIBCO names no others"),
     },
     "float_suffix_on_integer": {
         "no": Choice("`5F` is an error", "Syntax and JMS page, Literals"),
         "yes": Choice("`5F` is a double", "Java §3.10.2"),
     },
     "headers": {
-        "mqi": Choice("names are those of IBM MQ: §6", "Names"),
-        "jms": Choice("names that begin with JMS are six headers, JMSX… and JMS_…: §6", "JMS page; Jakarta §3.8.1.1"),
+        "mqi": Choice("names follow the rules of IBM MQ (§6)", "Names"),
+        "jms": Choice("only six headers, JMSX… and JMS_… names may begin with JMS (§6)", "JMS page; Jakarta §3.8.1.1"),
         "any": Choice(
-            "every identifier is a name: §6",
+            "every identifier is a name (§6)",
             "Client; TIBCO; ActiveMQ; Artemis; Broker-J; qpid-cpp; RabbitMQ client; RocketMQ",
         ),
         "sections": Choice(
-            "likewise; `p.` and `properties.`, `h.` and `header.` are one section of AMQP: §6", "RabbitMQ filter"
+            "every identifier is a name; `p.` and `properties.` name the same AMQP section, and so do "
+            "`h.` and `header.` (§6)",
+            "RabbitMQ filter",
         ),
-        "folded": Choice("likewise; names that differ in case alone are one: §6", "Service Bus"),
+        "folded": Choice("every identifier is a name, and names are case-insensitive (§6)", "Service Bus"),
     },
     "static_mismatch": {
-        "reject": Choice("`=` and `<>` between two constants of different kinds are an error", "suites of JMS brokers"),
+        "reject": Choice("`=` and `<>` between two constants of different types are an error", "suites of JMS brokers"),
         "accept": Choice(
-            "two constants of different kinds are a mismatch as any other", "Syntax, JMS page, TIBCO: FALSE, no error"
+            "two constants of different types are a type mismatch, as properties are",
+            "Syntax, JMS page, TIBCO: FALSE, no error",
         ),
     },
     "out_of_range": {
-        "reject": Choice("a number that no INT64 or FLOAT64 holds is an error", "Java §3.10"),
+        "reject": Choice("a number outside the range of INT64 or FLOAT64 is an error", "Java §3.10"),
         "accept": Choice(
-            "a number that no INT64 or FLOAT64 holds is the nearest finite double",
+            "a number outside the range of INT64 or FLOAT64 becomes the nearest finite double",
             'Syntax, Overflow/underflow: "No checks are performed"',
         ),
     },
     "approximate_literals": {
-        "plain": Choice("`07.5` is 7.5; hexadecimal ones, underscores: an error", "measured engines"),
-        "java": Choice("Java §3.10.2: hexadecimal ones and underscores too, none rounds to zero", "TIBCO, Literals"),
+        "plain": Choice(
+            "`07.5` is 7.5; hexadecimal floating-point numbers and underscores are errors", "measured engines"
+        ),
+        "java": Choice(
+            "floating-point numbers follow Java: hexadecimal ones and underscores are allowed, and no "
+            "number may round to zero",
+            "TIBCO, Literals",
+        ),
         "no_leading_zero": Choice(
-            "`07.5` is an error too", 'Syntax: "always interpreted as being the start of an octal number"'
+            "`07.5`, hexadecimal floating-point numbers and underscores are errors",
+            'Syntax: "always interpreted as being the start of an octal number"',
         ),
     },
     "zero_identifier": {
         "string": Choice(
-            "an identifier of 24 zero bytes is a string as any other", "TIBCO; Jakarta §3.8.1: no such rule"
+            "a message identifier of 24 zero bytes is an ordinary string", "TIBCO; Jakarta §3.8.1: no such rule"
         ),
-        "any": Choice("alone, it matches every message: §8", "JMS page"),
+        "any": Choice(
+            "a message identifier of 24 zero bytes, if it is the whole selector, matches every message (§8)", "JMS page"
+        ),
     },
     "product": {
-        NO_PRODUCT: Choice("selectors are those of JMS, by the other fields", "Jakarta §3.8"),
+        NO_PRODUCT: Choice("selectors follow JMS and the other fields", "Jakarta §3.8"),
         **{
             name.lower(): Choice(f"besides, the rules of {name}: §2", "; ".join(row.sources))
             for name, row in PRODUCTS.items()
@@ -137,7 +167,8 @@ PLAIN: dict[str, tuple[str, ...]] = {
 # The field whose choices are no words.
 LENGTH = "max_length"
 OF_LENGTH = Choice(
-    "longest text in code points, or None", "IBM_MQ: MQ_SELECTOR_LENGTH; RABBITMQ: RabbitMQ filter; AZURE: Service Bus"
+    "maximum length of a selector in code points, or None",
+    "IBM_MQ: MQ_SELECTOR_LENGTH; RABBITMQ: RabbitMQ filter; AZURE: Service Bus",
 )
 
 # Documents by their short names, as language §2 to §8 cite them.

@@ -25,124 +25,142 @@ class Choice(NamedTuple):
 SHARED: dict[str, dict[str, Choice]] = {
     "unequal_sign": {
         "standard": Choice("not equal is written `<>`", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "exclamation": Choice("not equal may be written `!=`, too", "RabbitMQ filter; Service Bus"),
+        "exclamation": Choice("not equal is written `<>` or `!=`", "RabbitMQ filter; Service Bus"),
     },
     "remainder": {
-        "no": Choice("there is no remainder operator", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "yes": Choice("`%` is the remainder, and binds as `*` does", "Java §15.17.3"),
+        "no": Choice("there isn't a remainder operator", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "yes": Choice("`%` is the remainder operator, with the precedence of `*`", "Java §15.17.3"),
     },
     "not_operand": {
-        "predicate": Choice("NOT negates all of a predicate", "Jakarta §3.8.1.1"),
-        "primary": Choice("NOT negates what stands next: `NOT a = b` is `(NOT a) = b`", "ActiveMQ; Artemis; RocketMQ"),
+        "predicate": Choice("NOT applies to the whole comparison after it", "Jakarta §3.8.1.1"),
+        "primary": Choice(
+            "NOT applies only to the next operand: `NOT a = b` means `(NOT a) = b`", "ActiveMQ; Artemis; RocketMQ"
+        ),
     },
     "quoted_names": {
-        "no": Choice("a name is an identifier", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "double": Choice('`"any text"` is a name, with `""` for `"`', "Artemis; Broker-J; qpid-cpp"),
+        "no": Choice("names can't be written in quotes", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "double": Choice('`"any text"` is a name; a quote in it is written `""`', "Artemis; Broker-J; qpid-cpp"),
     },
     "comments": {
-        "no": Choice("there are no comments", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "no": Choice("comments aren't allowed", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "dashes": Choice(
-            "`--` to the end of its line, and `/* */`, are white space", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+            "a comment begins with `--` and ends at the end of the line, or is written `/* */`",
+            "ActiveMQ; Artemis; Broker-J; RocketMQ",
         ),
     },
     "text_numbers": {
-        "never": Choice("a text is no number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "never": Choice("a string is never a number", "Syntax; TIBCO; Jakarta §3.8.1.1"),
     },
     "null_equality": {
-        "unknown": Choice("`=` and `<>` with a NULL are UNKNOWN", "Syntax; TIBCO; Jakarta §3.8.1.2"),
+        "unknown": Choice("`=` and `<>` are UNKNOWN if one value is NULL", "Syntax; TIBCO; Jakarta §3.8.1.2"),
         "left": Choice(
-            "a NULL on the right is equal to NULL alone; beside a value, one on the left is UNKNOWN; behind one on the "
-            "left of `<` and its like nothing is computed",
+            "a NULL on the right of `=` is equal only to NULL; one on the left is UNKNOWN next to a value; if the left "
+            "of `<` is NULL, the right isn't evaluated",
             "ActiveMQ; Artemis; RocketMQ",
         ),
     },
     "connectives": {
-        "kleene": Choice("AND and OR are those of Kleene, and end where they are decided", "SQL-92"),
+        "kleene": Choice("AND and OR use three-valued logic and stop as soon as the result is known", "SQL-92"),
         "matched": Choice(
-            "those of Kleene; but an AND under no NOT ends at UNKNOWN, too, if something behind its first operand can "
-            "be ERR",
+            "AND and OR use three-valued logic; an AND that isn't inside a NOT also stops at UNKNOWN, "
+            "if a later operand can be ERR",
             "ActiveMQ; Artemis",
         ),
     },
     "ordering": {
-        "numbers": Choice("`<` and its like compare numbers; of anything else they are a mismatch", "Syntax; Jakarta"),
+        "numbers": Choice(
+            "`<`, `<=`, `>` and `>=` compare only numbers; other values are a type mismatch", "Syntax; Jakarta"
+        ),
         "all": Choice(
-            "`<` and its like compare strings by UTF-16 code units, and booleans, too",
+            "`<`, `<=`, `>` and `>=` also compare booleans, and strings by their UTF-16 code units",
             "ActiveMQ; Artemis; Broker-J; RocketMQ",
         ),
     },
     "arithmetic_mismatch": {
-        "comparison": Choice("arithmetic on anything but numbers compares with nothing", "Jakarta §3.8.1.3"),
-        "unknown": Choice("arithmetic on anything but numbers is NULL", "qpid-cpp; RabbitMQ filter; RocketMQ"),
+        "comparison": Choice(
+            "arithmetic on a value that isn't a number makes the comparison a type mismatch", "Jakarta §3.8.1.3"
+        ),
+        "unknown": Choice("arithmetic on a value that isn't a number is NULL", "qpid-cpp; RabbitMQ filter; RocketMQ"),
         "joined": Choice(
-            "arithmetic on anything but numbers is ERR, but a string + anything is both texts, joined",
+            "arithmetic on a value that isn't a number is ERR, but `+` after a string joins both as a string",
             "ActiveMQ; Artemis; Broker-J",
         ),
     },
     "in_mismatch": {
-        "comparison": Choice("IN compares by `=`, and NOT IN by `<>`", "Jakarta §3.8.1.1"),
+        "comparison": Choice("IN compares like `=`, and NOT IN like `<>`", "Jakarta §3.8.1.1"),
         "unknown": Choice(
-            "IN and NOT IN of anything but a string are UNKNOWN", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+            "IN and NOT IN are UNKNOWN for a value that isn't a string", "ActiveMQ; Artemis; Broker-J; RocketMQ"
         ),
     },
     "like_mismatch": {
-        "comparison": Choice("LIKE and NOT LIKE of anything but a string are mismatches", "Jakarta §3.8.1.1"),
-        "negated": Choice(
-            "LIKE of anything but a string is FALSE, NOT LIKE is TRUE", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+        "comparison": Choice(
+            "LIKE and NOT LIKE are a type mismatch for a value that isn't a string", "Jakarta §3.8.1.1"
         ),
-        "unknown": Choice("LIKE and NOT LIKE of anything but a string are UNKNOWN", "qpid-cpp; RabbitMQ filter"),
-    },
-    "condition_mismatch": {
-        "comparison": Choice("a condition that is no boolean is a mismatch", "Jakarta §3.8.1.1"),
-        "unknown": Choice("a condition that is no boolean is UNKNOWN", "qpid-cpp; RabbitMQ filter; sjx_evaluator.erl"),
-    },
-    "integers": {
-        "java": Choice("literals are INT64; results have the wider type of both operands", "Java §5.6"),
-        "narrow": Choice(
-            "literals that INT32 holds are INT32; floats are computed as doubles",
+        "negated": Choice(
+            "for a value that isn't a string, LIKE is FALSE and NOT LIKE is TRUE",
             "ActiveMQ; Artemis; Broker-J; RocketMQ",
         ),
-        "long": Choice("all are INT64, and all approximate numbers FLOAT64", "qpid-cpp; Service Bus"),
+        "unknown": Choice("LIKE and NOT LIKE are UNKNOWN for a value that isn't a string", "qpid-cpp; RabbitMQ filter"),
+    },
+    "condition_mismatch": {
+        "comparison": Choice(
+            "a property used as a condition is a type mismatch if it isn't a boolean", "Jakarta §3.8.1.1"
+        ),
+        "unknown": Choice(
+            "a property used as a condition is UNKNOWN if it isn't a boolean",
+            "qpid-cpp; RabbitMQ filter; sjx_evaluator.erl",
+        ),
+    },
+    "integers": {
+        "java": Choice("integer literals are INT64, and a result has the wider type of the two operands", "Java §5.6"),
+        "narrow": Choice(
+            "an integer literal is INT32 if it fits, and arithmetic on floats uses doubles",
+            "ActiveMQ; Artemis; Broker-J; RocketMQ",
+        ),
+        "long": Choice("all integers are INT64, and all floating-point numbers are FLOAT64", "qpid-cpp; Service Bus"),
         "unbounded": Choice(
-            "integers have no bounds; all approximate numbers are FLOAT64", "RabbitMQ filter; sjx_evaluator.erl"
+            "integers have no limits, and all floating-point numbers are FLOAT64", "RabbitMQ filter; sjx_evaluator.erl"
         ),
     },
     "division": {
-        "java": Choice("integers are divided to integers; by zero it is ERR", "Java §15.17.2"),
+        "java": Choice("the quotient of two integers is an integer, and division by zero is ERR", "Java §15.17.2"),
         "ieee": Choice(
-            "`/` and `%` are of doubles: by zero an infinity or NaN", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+            "`/` and `%` use doubles, and division by zero is infinity or NaN", "ActiveMQ; Artemis; Broker-J; RocketMQ"
         ),
     },
     "floats": {
-        "ieee": Choice("NaN equals nothing, 0.0 and -0.0 are equal", "Java §15.20"),
+        "ieee": Choice("NaN equals no number, and 0.0 equals -0.0", "Java §15.20"),
         "total": Choice(
-            "a result that is NaN equals NaN and is greater than all else, -0.0 is less than 0.0; no property is "
-            "NaN or -0.0: §5",
+            "a result that is NaN equals NaN and is greater than all other numbers, and -0.0 is less than 0.0; "
+            "no property can be NaN or -0.0 (§5)",
             "Java, Double.compareTo",
         ),
     },
     "mixed_numbers": {
-        "double": Choice("an integer beside a double is compared as a double", "Java §5.6"),
+        "double": Choice("if an integer is compared with a double, the integer becomes a double", "Java §5.6"),
         "exact": Choice(
             "an integer and a double are compared by their exact values", "RabbitMQ filter; sjx_evaluator.erl"
         ),
     },
     "narrow_types": {
-        "promoted": Choice("INT8 and INT16 are promoted as any integer", "Java §5.6"),
+        "promoted": Choice("INT8 and INT16 become wider integers in arithmetic and comparisons", "Java §5.6"),
         "gaps": Choice(
-            "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR",
+            "an INT8 or INT16 on the right of a wider type is a type mismatch, and ERR with a minus sign",
             "Artemis; Broker-J",
         ),
     },
     "like_escapes": {
-        "wildcards": Choice("the escape stands for itself before anything but `%`, `_` and itself", "Syntax; TIBCO"),
+        "wildcards": Choice(
+            "the escape character is an ordinary character unless `%`, `_` or the escape character follows it",
+            "Syntax; TIBCO",
+        ),
         "wild": Choice(
-            "the escape stands for itself before anything but `%`, `_` and itself, and is a wildcard there if it is "
-            "one",
+            "an escape character before an ordinary character is ordinary, or a wildcard if it is `%` or `_`",
             "ActiveMQ; Artemis",
         ),
         "any": Choice(
-            "what follows the escape stands for itself; an escape at the end is no escape",
+            "any character after the escape character is an ordinary character, and so is an escape "
+            "character at the end",
             "RabbitMQ filter; sjx_evaluator.erl",
         ),
     },
@@ -151,97 +169,107 @@ SHARED: dict[str, dict[str, Choice]] = {
         "bytes": Choice("`_` is one byte of UTF-8", "qpid-cpp; sjx_evaluator.erl"),
     },
     "like_lines": {
-        "all": Choice("`%` and `_` match line ends, too", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "all": Choice("`%` and `_` also match newlines", "Syntax; TIBCO; Jakarta §3.8.1.1"),
     },
     "letters": {
-        "java": Choice("a name is of the letters of Java", "Names; Jakarta §3.8.1.1"),
+        "java": Choice(
+            "names consist of the letters and digits that Java allows in identifiers", "Names; Jakarta §3.8.1.1"
+        ),
         "ascii": Choice(
-            "a name is of ASCII letters, digits, `_` and `$`", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ client"
+            "names consist of ASCII letters, digits, `_` and `$`", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ client"
         ),
     },
     "strings": {
-        "apostrophes": Choice("a string stands between apostrophes", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "apostrophes": Choice("strings are in single quotes", "Syntax; TIBCO; Jakarta §3.8.1.1"),
     },
     "words": {
-        "jms": Choice("the eleven reserved words of JMS", "Syntax; TIBCO; Jakarta §3.8.1.1; Broker-J; qpid-cpp"),
-        "xpath": Choice("those of JMS, XPATH and XQUERY", "ActiveMQ; Artemis"),
+        "jms": Choice(
+            "the reserved words are the eleven words of JMS", "Syntax; TIBCO; Jakarta §3.8.1.1; Broker-J; qpid-cpp"
+        ),
+        "xpath": Choice("the reserved words are the JMS words, XPATH and XQUERY", "ActiveMQ; Artemis"),
     },
     "keyword_case": {
-        "any": Choice("a keyword is written in any case", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "any": Choice("keywords are case-insensitive", "Syntax; TIBCO; Jakarta §3.8.1.1"),
     },
     "numbers": {
-        "java": Choice("numbers are those of Java, by the fields above", "Jakarta §3.8.1.1"),
+        "java": Choice("numbers follow Java and the fields above", "Jakarta §3.8.1.1"),
         "wrapped": Choice(
-            "hexadecimal, octal, suffix L; what no INT64 holds keeps 32 bits where these are all that wraps to, "
-            "and compares with nothing else; too great a double is infinite",
+            "hexadecimal, octal and suffix L are allowed; integers outside INT64 wrap to 64 bits, and match nothing "
+            "unless 32 bits are enough; doubles that are too large are infinite",
             "ActiveMQ; Artemis; Broker-J",
         ),
     },
     "comparisons": {
-        "single": Choice("a comparison is no operand of another without parentheses", "Jakarta §3.8.1.1"),
+        "single": Choice("a comparison as operand of another comparison needs parentheses", "Jakarta §3.8.1.1"),
         "chained": Choice(
-            "comparisons chain from the left; `=`, `<>` and IS bind less than the others",
+            "comparisons can be chained from left to right, and `=`, `<>` and IS have a lower "
+            "precedence than the other comparisons",
             "ActiveMQ; Broker-J; RocketMQ",
         ),
     },
     "arithmetic": {
-        "left": Choice("`a - b - c` is `(a - b) - c`", "Jakarta §3.8.1.1"),
+        "left": Choice("`a - b - c` means `(a - b) - c`", "Jakarta §3.8.1.1"),
     },
     "signs": {
-        "repeated": Choice("a sign may stand before a sign", "Jakarta §3.8.1.1"),
+        "repeated": Choice("a sign may follow another sign", "Jakarta §3.8.1.1"),
     },
     "plus_sign": {
-        "number": Choice("a plus sign stands before a number", "Jakarta §3.8.1.1"),
-        "none": Choice("a plus sign before any value is no operator", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
+        "number": Choice("a plus sign is allowed before a number", "Jakarta §3.8.1.1"),
+        "none": Choice(
+            "a plus sign is allowed before any value, and has no effect", "ActiveMQ; Artemis; Broker-J; RocketMQ"
+        ),
     },
     "in_operands": {
-        "name": Choice("IN reads a name and lists strings", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "name": Choice("IN has a name on its left and strings in its list", "Syntax; TIBCO; Jakarta §3.8.1.1"),
         "enclosed": Choice(
-            "IN reads a name, also one in parentheses, and lists strings", "ActiveMQ; Broker-J; RocketMQ"
+            "IN has a name on its left, which may be in parentheses, and strings in its list",
+            "ActiveMQ; Broker-J; RocketMQ",
         ),
-        "any": Choice("IN takes any values", "RabbitMQ filter; qpid-cpp; Service Bus"),
+        "any": Choice("IN accepts any values on its left and in its list", "RabbitMQ filter; qpid-cpp; Service Bus"),
     },
     "like_operands": {
-        "name": Choice("LIKE reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "any": Choice("LIKE takes any value on its left", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ filter"),
+        "name": Choice("LIKE has a name on its left", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "any": Choice("LIKE accepts any value on its left", "ActiveMQ; Broker-J; qpid-cpp; RabbitMQ filter"),
     },
     "null_operand": {
-        "name": Choice("IS NULL reads a name", "Syntax; TIBCO; Jakarta §3.8.1.1"),
-        "any": Choice("IS NULL takes any value or condition", "ActiveMQ; Broker-J; qpid-cpp; RocketMQ"),
+        "name": Choice("IS NULL has a name on its left", "Syntax; TIBCO; Jakarta §3.8.1.1"),
+        "any": Choice("IS NULL accepts any value or condition", "ActiveMQ; Broker-J; qpid-cpp; RocketMQ"),
     },
     "escape": {
-        "character": Choice("an escape is one character", "Jakarta §3.8.1.1"),
-        "utf16": Choice("an escape is one unit of UTF-16", "ActiveMQ; Artemis; Broker-J"),
+        "character": Choice("the escape character is exactly one character", "Jakarta §3.8.1.1"),
+        "utf16": Choice("the escape character is exactly one UTF-16 code unit", "ActiveMQ; Artemis; Broker-J"),
     },
     "null_value": {
-        "no": Choice("NULL stands behind IS alone", "Jakarta §3.8.1.1"),
-        "yes": Choice("NULL is a condition, which is UNKNOWN", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
+        "no": Choice("NULL is allowed only after IS", "Jakarta §3.8.1.1"),
+        "yes": Choice("NULL is a condition whose result is UNKNOWN", "ActiveMQ; Artemis; Broker-J; RocketMQ"),
     },
     "static_types": {
-        "jms": Choice("types are checked as §4 has it", "Jakarta §3.8.1.1"),
+        "jms": Choice("types are checked as in §4", "Jakarta §3.8.1.1"),
         "ordered": Choice(
-            "order takes no strings and conditions, AND, OR and NOT take conditions", "ActiveMQ; Broker-J"
+            "`<`, `<=`, `>` and `>=` don't accept string literals and conditions, and AND, OR and NOT "
+            "accept only conditions",
+            "ActiveMQ; Broker-J",
         ),
         "none": Choice("types are not checked", "RabbitMQ filter; qpid-cpp"),
     },
     "rest": {
-        "error": Choice("nothing follows a complete selector", "Jakarta §3.8.1.1"),
+        "error": Choice("text after a complete selector is an error", "Jakarta §3.8.1.1"),
     },
     "empty_text": {
-        "true": Choice("an empty text selects everything", "Jakarta §3.8.1; qpid-cpp"),
-        "error": Choice("an empty text is an error", "ActiveMQ; RabbitMQ filter; RocketMQ"),
+        "true": Choice("an empty selector matches every message", "Jakarta §3.8.1; qpid-cpp"),
+        "error": Choice("an empty selector is an error", "ActiveMQ; RabbitMQ filter; RocketMQ"),
     },
     "prefix": {
-        "none": Choice("a text has no prefix", "Jakarta §3.8.1.1"),
+        "none": Choice("a selector has no prefix", "Jakarta §3.8.1.1"),
     },
     "max_depth": {
-        "any": Choice("a condition is as deep as it is", "Jakarta §3.8.1: no limit"),
+        "any": Choice("the nesting depth has no limit", "Jakarta §3.8.1: no limit"),
     },
     "max_tokens": {
-        "any": Choice("a text has any number of words", "Jakarta §3.8.1: no limit"),
+        "any": Choice("the number of words has no limit", "Jakarta §3.8.1: no limit"),
     },
     "not_modelled": {
-        "none": Choice("the product has nothing that is refused here", "this project's own choice"),
+        "none": Choice("mqsel supports all selectors of the product", "this project's own choice"),
     },
 }
 
@@ -349,7 +377,7 @@ class Product(NamedTuple):
     fields: dict[str, Any]
     rules: Rules
     not_modelled: str = ""
-    selectors: str = "376, and 5,000 random ones"
+    selectors: str = "376, and 5,000 random selectors"
     own: Mapping[str, Choice] = _NOTHING
     numbers: Numbers | None = None
     words: str = ""

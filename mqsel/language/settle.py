@@ -1,6 +1,6 @@
-"""Tests of products as tests of the core, wherever these have the same results for every message.
+"""Rewrites the tests of a product to tests of the core, wherever both give the same result for every message.
 
-Any other test becomes a `Computed`. Follows language §2 and §5.
+Each other test becomes a `Computed`, which Python evaluates. Follows language §2 and §5.
 """
 
 from __future__ import annotations

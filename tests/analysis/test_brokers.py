@@ -22,13 +22,16 @@ from mqsel.values import Truth
 BROKERS = [*PRODUCTS]
 T, F, U, E = Truth.TRUE, Truth.FALSE, Truth.UNKNOWN, Truth.ERR
 
-NEXT = "in this dialect NOT negates what stands next: NOT a = b is (NOT a) = b"
-RIGHT = "in this dialect a NULL on the right is equal to NULL alone"
-NULL = "in this dialect NULL is equal to NULL alone"
-DOUBLES = "in this dialect / and % are of doubles: by zero an infinity or NaN"
+NEXT = "in this dialect NOT applies only to the next operand: NOT a = b means (NOT a) = b"
+RIGHT = "in this dialect a NULL on the right of = is equal only to NULL"
+NULL = "in this dialect NULL is equal only to NULL"
+DOUBLES = "in this dialect / and % use doubles, and division by zero is infinity or NaN"
 OTHERWISE = "in JMS the test is FALSE"
-FIRST = "in this dialect AND is its first operand that is not TRUE, OR its first that is; else the last"
-EAGER = "in this dialect both sides are evaluated, and ERR of either is ERR"
+FIRST = (
+    "in this dialect AND is its first operand that isn't TRUE, and OR is its first operand that is TRUE; "
+    "otherwise they are the last operand"
+)
+EAGER = "in this dialect AND and OR evaluate both sides, and are ERR if either side is ERR"
 FAILS = "evaluating the test fails: the complete selector is false"
 
 # A preset, a selector, a message, its truth and what the reason of the first part has in it.
@@ -41,13 +44,19 @@ EXPLAINED: list[tuple[str, str, dict[str, Any], Truth, str]] = [
     ("ROCKETMQ", "5 <> missing", {}, T, RIGHT),
     ("QPID_BROKER_J", "missing <> 5", {}, T, NULL),
     ("QPID_BROKER_J", "missing = other", {}, T, NULL),
-    ("ARTEMIS", "n <> 5", {"n": "x"}, T, "in this dialect of different types = is FALSE and <> TRUE"),
+    ("ARTEMIS", "n <> 5", {"n": "x"}, T, "in this dialect for different types, = is FALSE, <> is TRUE"),
     ("ARTEMIS", "n / 2 = 3.5", {"n": 7}, T, DOUBLES),
-    ("ARTEMIS", "n IN ('a')", {"n": 5}, U, "in this dialect IN and NOT IN of anything but a string are UNKNOWN"),
+    ("ARTEMIS", "n IN ('a')", {"n": 5}, U, "in this dialect IN and NOT IN are UNKNOWN for a value that isn't a string"),
     ("ROCKETMQ", "n = 5", {"n": "5"}, T, OTHERWISE),
     ("ROCKETMQ", "n = 5", {"n": "x"}, E, f"{FAILS}; {OTHERWISE}"),
     ("RABBITMQ_JMS", "n > 5", {"n": "x"}, T, OTHERWISE),
-    ("RABBITMQ_JMS", "n LIKE 'a%'", {"n": 5}, E, "in this dialect LIKE and NOT LIKE of anything but a string are ERR"),
+    (
+        "RABBITMQ_JMS",
+        "n LIKE 'a%'",
+        {"n": 5},
+        E,
+        "in this dialect LIKE and NOT LIKE are ERR for a value that isn't a str",
+    ),
     ("RABBITMQ_JMS", "a = 1 OR n LIKE 'x'", {"a": 1, "n": 4}, E, EAGER),
     ("QPID_BROKER_J", "a > 1 AND b = 2", {"b": 3}, U, FIRST),
     ("QPID_BROKER_J", "a > 1 OR b > 2", {"b": 1}, F, FIRST),

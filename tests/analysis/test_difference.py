@@ -124,11 +124,11 @@ def test_every_choice_says_who_made_it() -> None:
         for choice in choices:
             assert all(reading(field, choice)), (field, choice)
 
-    assert reading("max_length", 5)[0] == "longest text in code points, or None"
+    assert reading("max_length", 5)[0] == "maximum length of a selector in code points, or None"
     assert reading("max_length", 5)[1].startswith("IBM_MQ: MQ_SELECTOR_LENGTH; RABBITMQ: RabbitMQ 4.3")
     presets = ", ".join(name for name, dialect in PRESETS.items() if dialect.type_mismatch == "operation")
     assert reading("type_mismatch", "operation") == (
-        "a comparison of different types is FALSE",
+        "a comparison of different types (a type mismatch) is FALSE",
         (
             f'{presets} (IBM MQ 9.4, Selection behavior: "the expression in question"; TIBCO '
             "Enterprise Message Service, User Guide, Message Selectors; Jakarta Messaging 3.1 §3.8.1.3)"

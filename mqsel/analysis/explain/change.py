@@ -339,7 +339,9 @@ def _is_alike(value: object, current: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 # ---- numbers and texts -----------------------------------------------------------------------------------------------

@@ -28,11 +28,13 @@ PRODUCT = Product(
     ),
     own={
         "narrow_types": Choice(
-            "an INT8 or INT16 on the right of a wider type is a mismatch; with a minus sign it is ERR, and so is a "
-            "FLOAT32 on the right of a double",
+            "an INT8 or INT16 on the right of a wider type is a type mismatch, and ERR with a minus "
+            "sign; a FLOAT32 on the right of a double is ERR",
             "ActiveMQ",
         ),
-        "not_modelled": Choice("XPATH, XQUERY, functions and conversions of ActiveMQ are refused", "ActiveMQ"),
+        "not_modelled": Choice(
+            "mqsel doesn't support XPATH, XQUERY, and the functions and conversions of ActiveMQ", "ActiveMQ"
+        ),
     },
     numbers=NUMBERS,
     words="XPATH XQUERY",

@@ -26,8 +26,8 @@ PRODUCT = Product(
     ),
     not_modelled=f"XPATH, XQUERY, the prefix convert_string_expressions:, {NOT_MODELLED}",
     own={
-        "prefix": Choice("a text that begins with `hyphenated_props:` has names with hyphens", "Artemis"),
-        "not_modelled": Choice("XPATH, XQUERY and conversions of Artemis are refused", "Artemis"),
+        "prefix": Choice("a selector that begins with `hyphenated_props:` may have names with hyphens", "Artemis"),
+        "not_modelled": Choice("mqsel doesn't support XPATH, XQUERY, and the conversions of Artemis", "Artemis"),
     },
     numbers=NUMBERS,
     words="XPATH XQUERY",

@@ -20,7 +20,7 @@ _TRANSACT_SQL = (
     "WRITETEXT"
 )
 PRODUCT = Product(
-    product="documents alone: no engine could be measured",
+    product="documentation only; mqsel wasn't compared with an engine",
     engine=(
         "[Subscription Rule SQL Filter "
         "Syntax](https://learn.microsoft.com/en-us/azure/service-bus-messaging/service-bus-messaging-sql-filter)"
@@ -56,18 +56,19 @@ PRODUCT = Product(
         empty_text="error",
         not_modelled="azure",
     ),
-    not_modelled="newid(), parameters (@p), what a comparison of different types yields",
+    not_modelled="newid(), parameters (@p), and comparisons of different types",
     selectors="none",
     own={
         "quoted_names": Choice('`"any text"` and `[any text]` are names', "Service Bus"),
-        "letters": Choice("a name is of letters, digits and `_`, and begins with a letter", "Service Bus"),
+        "letters": Choice("names consist of letters, digits and `_`, and begin with a letter", "Service Bus"),
         "words": Choice(
-            "those of JMS without BETWEEN; EXISTS; those that Transact-SQL reserves are no names without quotes",
+            "the keywords are the JMS words without BETWEEN, and EXISTS; a reserved word of "
+            "Transact-SQL is a name only in quotes",
             'Service Bus: "can\'t be a reserved keyword"',
         ),
-        "numbers": Choice("decimal ones without suffixes", "Service Bus"),
-        "like_operands": Choice("LIKE takes any value, also for a pattern and behind ESCAPE", "Service Bus"),
-        "not_modelled": Choice("newid(), parameters and names that are computed are refused", "Service Bus"),
+        "numbers": Choice("numbers are decimal and have no suffixes", "Service Bus"),
+        "like_operands": Choice("LIKE accepts any value on its left, as its pattern and after ESCAPE", "Service Bus"),
+        "not_modelled": Choice("mqsel doesn't support newid(), parameters and computed names", "Service Bus"),
     },
     numbers=Numbers(DECIMAL, NEVER, "[0-9]+", "signed"),
     words="EXISTS -BETWEEN",

@@ -26,15 +26,22 @@ PRODUCT = Product(
     ),
     not_modelled=NOT_MODELLED,
     own={
-        "not_operand": Choice("NOT negates all of a predicate, and stands also where a value does", "Broker-J"),
+        "not_operand": Choice(
+            "NOT applies to the whole comparison after it, and may also be used as a value", "Broker-J"
+        ),
         "null_equality": Choice(
-            "NULL is equal to NULL alone; behind one on the left of `<` and its like nothing is computed", "Broker-J"
+            "NULL is equal only to NULL; if the left side of `<`, `<=`, `>` or `>=` is NULL, the "
+            "right side isn't evaluated",
+            "Broker-J",
         ),
         "connectives": Choice(
-            "AND is its first operand that is not TRUE, OR its first that is; else the last", "Broker-J"
+            "AND is its first operand that isn't TRUE, and OR is its first operand that is TRUE; "
+            "otherwise they are the last operand",
+            "Broker-J",
         ),
         "like_escapes": Choice(
-            "several `%` become one; what follows the escape stands for itself; an escape at the end is dropped",
+            "several `%` count as one; any character after the escape character is an ordinary "
+            "character, and an escape character at the end is removed",
             "Broker-J",
         ),
     },

@@ -40,24 +40,25 @@ PRODUCT = Product(
         escape="byte",
         static_types="none",
     ),
-    not_modelled="in texts that LIKE reads, U+0000, where the engine ends them",
+    not_modelled="U+0000 in a string that LIKE reads, where the engine stops",
     selectors="376",
     own={
         "null_equality": Choice(
-            "a test with a NULL is UNKNOWN; behind one on the left nothing is computed", "qpid-cpp"
-        ),
-        "in_mismatch": Choice("NOT IN that is TRUE is FALSE if any value of the list is of another type", "qpid-cpp"),
-        "like_escapes": Choice(
-            "escapes are dropped, those behind an escape too; what follows them stands for itself", "qpid-cpp"
-        ),
-        "numbers": Choice(
-            "hexadecimal, octal and binary of 64 bits, `0x1p3`, underscores, suffixes L, F and D; no subnormals",
+            "a test is UNKNOWN if one value is NULL; if the left side is NULL, the right side isn't evaluated",
             "qpid-cpp",
         ),
-        "plus_sign": Choice(
-            "a plus sign before a name or a literal is no operator, and stands nowhere else", "qpid-cpp"
+        "in_mismatch": Choice("NOT IN is FALSE if a value of the list has another type", "qpid-cpp"),
+        "like_escapes": Choice(
+            "escape characters are removed, also after another one, and the next character is an ordinary character",
+            "qpid-cpp",
         ),
-        "escape": Choice("an escape is one byte of UTF-8 at most, and neither `%` nor `_`", "qpid-cpp"),
+        "numbers": Choice(
+            "hexadecimal, octal and binary integers of 64 bits, `0x1p3`, underscores and the suffixes "
+            "L, F and D are allowed, but not subnormal numbers",
+            "qpid-cpp",
+        ),
+        "plus_sign": Choice("a plus sign is allowed only before a name or a literal, and has no effect", "qpid-cpp"),
+        "escape": Choice("the escape character has at most one byte in UTF-8 and is neither `%` nor `_`", "qpid-cpp"),
     },
     numbers=Numbers(
         rf"0[xX][0-9A-Fa-f][0-9A-Fa-f_]*[pP][+-]?[0-9]+[fFdD]?|"

@@ -48,29 +48,38 @@ PRODUCT = Product(
         max_tokens="200",
     ),
     own={
-        "quoted_names": Choice("`[any text]` is a name, with `[[` for `[` and `]]` for `]`", "RabbitMQ filter"),
-        "ordering": Choice("`<` and its like compare strings and byte strings by their bytes, too", "RabbitMQ filter"),
-        "division": Choice("`/` is of doubles, `%` of integers; by zero both are NULL", "RabbitMQ filter"),
+        "quoted_names": Choice("`[any text]` is a name; brackets in it are written `[[` and `]]`", "RabbitMQ filter"),
+        "ordering": Choice(
+            "`<`, `<=`, `>` and `>=` also compare strings and byte strings by their bytes", "RabbitMQ filter"
+        ),
+        "division": Choice(
+            "`/` uses doubles and `%` uses integers; both are NULL if the divisor is zero", "RabbitMQ filter"
+        ),
         "like_lines": Choice(
-            "`_` matches no line feed; `%` does in a pattern that has no `_` and no other `%`; any other pattern also "
-            "matches with a line feed behind it",
+            "`_` doesn't match a newline, and `%` does only if it is the only wildcard of the "
+            "pattern; other patterns also match a string with one more newline at its end",
             "RabbitMQ filter",
         ),
-        "letters": Choice("a name is of ASCII letters, digits and `_`, and begins with a letter", "RabbitMQ filter"),
-        "strings": Choice("a string stands between apostrophes or double quotes", "RabbitMQ filter"),
-        "words": Choice("those of JMS without BETWEEN; EXISTS, NAN, UTC and names of functions", "RabbitMQ filter"),
+        "letters": Choice("names consist of ASCII letters, digits and `_`, and begin with a letter", "RabbitMQ filter"),
+        "strings": Choice("strings are in single or double quotes", "RabbitMQ filter"),
+        "words": Choice(
+            "the reserved words are the JMS words without BETWEEN, and EXISTS, NAN, UTC and the names of functions",
+            "RabbitMQ filter",
+        ),
         "keyword_case": Choice(
-            "a keyword is written in capitals; in another case it is no name either", "RabbitMQ filter"
+            "keywords are in uppercase, and in lowercase they aren't names either", "RabbitMQ filter"
         ),
         "numbers": Choice(
-            "decimal ones of any size, digits on both sides of a point, `E` in capitals", "RabbitMQ filter"
-        ),
-        "signs": Choice("one sign stands before a value", "RabbitMQ filter"),
-        "escape": Choice(
-            "an escape is one character, and never the last of a pattern, which has no other control characters",
+            "numbers are decimal and of any size, with digits on both sides of a decimal point, and `E` in uppercase",
             "RabbitMQ filter",
         ),
-        "max_tokens": Choice("a text has 200 words and symbols at most", "RabbitMQ filter"),
+        "signs": Choice("a value has at most one sign", "RabbitMQ filter"),
+        "escape": Choice(
+            "the escape character is exactly one character and can't end a pattern; patterns can't "
+            "contain other control characters",
+            "RabbitMQ filter",
+        ),
+        "max_tokens": Choice("a selector has at most 200 words and symbols", "RabbitMQ filter"),
     },
     numbers=Numbers(r"[0-9]+\.[0-9]+(?:E[+-]?[0-9]+)?", NEVER, "[0-9]+", "any"),
     words="UTC -BETWEEN",

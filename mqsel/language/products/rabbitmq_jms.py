@@ -44,27 +44,35 @@ PRODUCT = Product(
         max_depth="16",
     ),
     own={
-        "not_operand": Choice("NOT negates all of a predicate, and no other NOT", "RabbitMQ client"),
-        "connectives": Choice("both sides are evaluated, and ERR of either is ERR", "sjx_evaluator.erl"),
-        "arithmetic_mismatch": Choice("arithmetic on anything but numbers is ERR", "sjx_evaluator.erl"),
-        "like_mismatch": Choice("LIKE and NOT LIKE of anything but a string are ERR", "sjx_evaluator.erl"),
-        "division": Choice("`/` is of doubles; by zero the result is a word, which is no number", "sjx_evaluator.erl"),
-        "like_lines": Choice("neither matches a line feed", "sjx_evaluator.erl"),
-        "words": Choice("those of JMS without NULL and IS, which are words together only", "RabbitMQ client"),
-        "numbers": Choice("decimal ones, an exponent or a suffix F or D; `5.` but not `.5`", "RabbitMQ client"),
-        "comparisons": Choice(
-            "a comparison is no operand of another without parentheses, but IN, LIKE and IS are, with their name",
+        "not_operand": Choice("NOT applies to the whole comparison after it, and can't be repeated", "RabbitMQ client"),
+        "connectives": Choice("AND and OR evaluate both sides, and are ERR if either side is ERR", "sjx_evaluator.erl"),
+        "arithmetic_mismatch": Choice("arithmetic on a value that isn't a number is ERR", "sjx_evaluator.erl"),
+        "like_mismatch": Choice("LIKE and NOT LIKE are ERR for a value that isn't a string", "sjx_evaluator.erl"),
+        "division": Choice(
+            "`/` uses doubles, and division by zero is a word, which isn't a number", "sjx_evaluator.erl"
+        ),
+        "like_lines": Choice("`%` and `_` don't match newlines", "sjx_evaluator.erl"),
+        "words": Choice(
+            "the reserved words are the JMS words; NULL and IS are reserved only as IS NULL and IS NOT NULL",
             "RabbitMQ client",
         ),
-        "arithmetic": Choice("`a - b - c` is `a - (b - c)`", "RabbitMQ client"),
-        "escape": Choice("an escape is any text", "RabbitMQ client"),
+        "numbers": Choice(
+            "numbers are decimal, with an exponent or one of the suffixes F and D; `5.` is allowed, `.5` isn't",
+            "RabbitMQ client",
+        ),
+        "comparisons": Choice(
+            "a comparison as operand of another comparison needs parentheses, but IN, LIKE and IS NULL don't",
+            "RabbitMQ client",
+        ),
+        "arithmetic": Choice("`a - b - c` means `a - (b - c)`", "RabbitMQ client"),
+        "escape": Choice("the escape may be any string", "RabbitMQ client"),
         "static_types": Choice(
-            "order and arithmetic take numbers, IN and LIKE strings, AND, OR and NOT conditions; headers of JMS have "
-            "their types",
+            "order and arithmetic accept only numbers; IN and LIKE only strings; AND, OR and NOT only "
+            "conditions; JMS headers have fixed types",
             "RabbitMQ client",
         ),
         "max_depth": Choice(
-            "a condition is 16 deep at most, where `a AND b AND c` is `a AND (b AND c)`", "sjx_parser.erl"
+            "the nesting depth is at most 16; `a AND b AND c` counts as `a AND (b AND c)`", "sjx_parser.erl"
         ),
     },
     numbers=Numbers(rf"[0-9]+(?:\.[0-9]*)?(?:{EXPONENT}|[fFdD])|[0-9]+\.[0-9]*", NEVER, "[0-9]+", "long"),

@@ -27,18 +27,27 @@ PRODUCT = Product(
     not_modelled=FLOATS,
     own={
         "text_numbers": Choice(
-            "each property is a text, read as the type of what stands beside it; ERR if that fails", "RocketMQ"
-        ),
-        "condition_mismatch": Choice("a condition that is no boolean is FALSE", "RocketMQ"),
-        "words": Choice("those of JMS without LIKE and ESCAPE; CONTAINS, STARTSWITH, ENDSWITH", "RocketMQ"),
-        "numbers": Choice("decimal ones, suffix L; `05` is `0` and a rest; a double is not zero", "RocketMQ"),
-        "arithmetic": Choice("there is no arithmetic but for signs", "RocketMQ"),
-        "static_types": Choice(
-            "order takes no strings and conditions, AND, OR and NOT take conditions; of two constants the lower bound "
-            "is no greater than the upper",
+            "every property is a string, read as the type of the value that it is compared with; "
+            "unreadable values are ERR",
             "RocketMQ",
         ),
-        "rest": Choice("what follows a complete selector is not read", "RocketMQ"),
+        "condition_mismatch": Choice("a property used as a condition is FALSE if it isn't a boolean", "RocketMQ"),
+        "words": Choice(
+            "the reserved words are the JMS words without LIKE and ESCAPE, and CONTAINS, STARTSWITH and ENDSWITH",
+            "RocketMQ",
+        ),
+        "numbers": Choice(
+            "numbers are decimal, with an optional suffix L; `05` is the number 0 followed by ignored "
+            "text; a double can't be zero",
+            "RocketMQ",
+        ),
+        "arithmetic": Choice("arithmetic isn't supported, only signs", "RocketMQ"),
+        "static_types": Choice(
+            "`<`, `<=`, `>` and `>=` reject string literals and conditions; AND, OR and NOT accept "
+            "only conditions; constant bounds of BETWEEN are in ascending order",
+            "RocketMQ",
+        ),
+        "rest": Choice("the broker ignores text after a complete selector", "RocketMQ"),
     },
     numbers=Numbers(DECIMAL, NEVER, "0|[1-9][0-9]*[lL]?", "long", "zero"),
     words="CONTAINS STARTSWITH ENDSWITH -LIKE -ESCAPE",
