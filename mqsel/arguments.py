@@ -37,11 +37,13 @@ def check_count(name: str, argument: object, expected: str) -> None:
 def iterated(argument: Iterable[_T], expected: str) -> Iterator[_T]:
     """Return an iterator over an argument.
 
-    Raises: ArgumentError: if it has none.
+    Raises: ArgumentError: if it has none; whatever its own code raises.
     """
     try:
         return iter(argument)
     except (TypeError, ValueError) as error:  # ValueError of a closed file
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise
         raise ArgumentError(f"found {shortened(argument)}: expected {expected}") from error
 
 

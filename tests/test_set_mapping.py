@@ -324,7 +324,7 @@ def test_damaged_pickles() -> None:
                 made.match({"x": 1})
                 [*made.items()]
     for less in ({}, {**header, "dialect": {"colour": 1}}, {**header, "own": [0]}, {**header, "options": [1]}):
-        with pytest.raises(ProgramError, match="damaged"):
+        with pytest.raises(ProgramError, match=r"damaged|was written by mqsel"):
             make(kind, less, keys, parts)
 
 

@@ -10,7 +10,7 @@ pa = pytest.importorskip("pyarrow", reason="the extra explore needs pyarrow")
 
 from mqsel import SelectorSet, compile  # noqa: A004, E402
 from mqsel.analysis.explain.account import Profiler  # noqa: E402
-from mqsel.errors import DecodeError, PropertyTypeError  # noqa: E402
+from mqsel.errors import DecodeError, PropertyTypeError, UndocumentedError  # noqa: E402
 from mqsel.explorer import blocks  # noqa: E402
 from mqsel.files.parts import listed_files  # noqa: E402
 from mqsel.files.run import sifted  # noqa: E402
@@ -54,6 +54,8 @@ def one_by_one(matcher, raw):
             continue
         try:
             states.append(blocks.SELECTED if is_selected else int(matcher.evaluate(message)))
+        except UndocumentedError:  # whether it is FALSE or UNKNOWN is not said
+            states.append(blocks.UNKNOWN)
         except (PropertyTypeError, DecodeError):
             states.append(blocks.NOT_SELECTED)
     return states

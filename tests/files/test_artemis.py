@@ -24,7 +24,7 @@ from splitters import Drip
 
 import mqsel
 from mqsel import files, formats
-from mqsel.errors import ArgumentError, DecodeError, FileError, PropertyTypeError, SelectorError
+from mqsel.errors import ArgumentError, DecodeError, FileError, PropertyTypeError, SelectorError, UndocumentedError
 from mqsel.files.framings import format_of, pieces
 from mqsel.formats import artemis
 from mqsel.values import Truth
@@ -296,8 +296,7 @@ def path(tmp_path: Path) -> str:
 
 
 def _selected(path: str, text: str, **options: Any) -> list[dict[str, Any]]:
-    matcher = mqsel.compile(text, **options)
-    return [one for one in exports.read(Path(path).read_bytes()) if matcher.matches(one)]
+    return [*mqsel.compile(text, **options).filter(exports.read(Path(path).read_bytes()), errors="skip")]
 
 
 def test_match_writes_an_export(path: str, tmp_path: Path, run: Run) -> None:
@@ -330,16 +329,23 @@ def test_an_export_on_one_line(path: str, tmp_path: Path, run: Run) -> None:
     assert [line["message"]["AMQDurable"] for line in lines[:3]] == ["DURABLE"] * 3
 
 
+def _has_answer(message: dict[str, Any]) -> bool:
+    """Report whether the color is a value that a property can have: commands count and skip a message with another."""
+    color = message.get("color")
+    return not (isinstance(color, float) and (math.isnan(color) or (color == 0 and math.copysign(1, color) < 0)))
+
+
 def test_an_export_brings_its_selectors(path: str, tmp_path: Path, run: Run) -> None:
     """Without other files `route` and `why --queue` take the filters of the queues, in the broker's own dialect."""
     pytest.importorskip("tree_sitter_xml")
     wanted = len(_selected(path, "color = 'blue' AND AMQPriority >= 4", dialect=mqsel.ARTEMIS))
     assert wanted
-    assert run("route", "--count", path)[:2] == (0, f"blue\t{wanted}\nall\t200\n")
+    read = sum(map(_has_answer, exports.read(Path(path).read_bytes())))
+    assert run("route", "--count", path)[:2] == (0, f"blue\t{wanted}\nall\t{read}\n")
     assert run("route", "--into", str(tmp_path / "into"), path)[0] == 0
     assert len(exports.read((tmp_path / "into" / "blue.xml").read_bytes())) == wanted
     found = json.loads(run("why", "--json", "--queue", "blue", path)[1])
-    assert (found["messages"], found["selected"]) == (200, wanted)
+    assert (found["messages"], found["selected"]) == (read, wanted)
     status, _, err = run("why", "--queue", "all", path)
     assert (status, "has no filter of a queue 'all'\n  hint: the queues with filters are 'blue'" in err) == (2, True)
     bare = tmp_path / "bare.xml"
@@ -369,13 +375,15 @@ def test_a_queue_gets_messages_of_its_address(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "export.xml"
     file.write_text(head + "".join(messages[:60] + of_news) + exports.TAIL, encoding="utf-8")
     decoded = exports.read(file.read_bytes())
-    blue = [mqsel.compile("color = 'blue'", dialect=mqsel.ARTEMIS).matches(one) for one in decoded]
+    is_blue = mqsel.compile("color = 'blue'", dialect=mqsel.ARTEMIS)
+    blue = [any(is_blue.filter([one], errors="skip")) for one in decoded]
 
     status, out, err = run("route", "--count", "--why", str(file))
     assert (status, dict(line.split("\t") for line in out.splitlines())) == (
         0,
         {
-            "blue": str(sum(blue[:60])), "all": "60", "other": "30", "other blue": str(sum(blue[60:])), "empty": "0",
+            "blue": str(sum(blue[:60])), "all": str(sum(map(_has_answer, decoded[:60]))),
+            "other": str(sum(map(_has_answer, decoded[60:]))), "other blue": str(sum(blue[60:])), "empty": "0",
         },
     )  # fmt: skip
     assert sum(blue[:60]) > 0 and "'empty': what it selects is of other addresses" in err
@@ -575,7 +583,7 @@ def test_as_the_broker_decides(tmp_path: Path) -> None:
     by_id = {one.partition(b'id="')[2].partition(b'"')[0].decode(): one for one in found}
     held = [by_id[one] for one in ids.split()]
     assert len(held) == 120
-    wrong, refused, failed = [], 0, 0
+    wrong, refused, failed, unanswered = [], 0, 0, 0
     for text, wanted in zip(chosen, answers, strict=True):
         try:
             matcher = mqsel.compile(text, dialect=mqsel.ARTEMIS)
@@ -586,11 +594,16 @@ def test_as_the_broker_decides(tmp_path: Path) -> None:
             continue
         decode = matcher.decoder("artemis")
         for number, letter in enumerate(wanted):
-            truth = matcher.truth(decode(held[number]))
+            try:
+                truth = matcher.truth(decode(held[number]))
+            except UndocumentedError:  # of a property that is NaN or -0.0
+                unanswered += 1
+                continue
             failed += truth == Truth.ERR
             if (truth == Truth.TRUE) != (letter == "T"):
                 wrong.append(f"{text!r} of message {number}: the broker {letter}, mqsel {truth!r}")
     assert not wrong, "\n".join(wrong[:20])
     assert refused <= 5
+    assert unanswered <= len(held) * len(chosen) // 25
     assert failed > 100
     assert sum("T" in one and "F" in one for one in answers) > 50
