@@ -156,7 +156,8 @@ cdef object kernel_for(Machine machine, Batch batch, tuple truths):
         if plan.form is None:
             plan.form = normal(optimized(selector_of(machine.program)))
         try:
-            found = Kernel(tuple([formula_of(plan.form, truth) for truth in truths]), machine.program.slots, plan.has_order)
+            formulas = tuple([formula_of(plan.form, truth) for truth in truths])
+            found = Kernel(formulas, machine.program.slots, plan.has_order)
         except TooLargeError as reason:
             found = str(reason)
         plan.kernels[truths] = found

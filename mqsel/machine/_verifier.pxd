@@ -11,4 +11,4 @@ cdef class Verified:
     cdef readonly Py_ssize_t exact      # address of the exact code
     cdef readonly int value_depth       # what the value stack holds at most
     cdef readonly int truth_depth       # what the truth stack holds at most
-    cdef readonly object source         # the Selector that compiles to its code; None until note_source; does not travel
+    cdef readonly object source         # the Selector that compiles to its code; None until note_source, not pickled

@@ -15,7 +15,7 @@ from libc.string cimport memset
 
 from mqsel.machine._sources cimport Frame, RecordSource
 from mqsel.machine._values cimport (
-    BYTES, FLOAT32, FLOAT64, INT64, NULL_VALUE, STRING, Record, Value, is_number, value_python, value_type, zeroed
+    BYTES, FLOAT32, INT64, NULL_VALUE, STRING, Record, Value, is_number, value_python, value_type, zeroed
 )
 from mqsel.machine._vm cimport RUN_RECORD, Machine
 
@@ -423,7 +423,10 @@ cdef class Tally:
         cdef Py_ssize_t place, number
         found = (
             self.messages,
-            [[self.totals[place * OUTCOMES + number] for number in range(OUTCOMES)] for place in range(self.parts.count)],
+            [
+                [self.totals[place * OUTCOMES + number] for number in range(OUTCOMES)]
+                for place in range(self.parts.count)
+            ],
             [(<PropertyTally> one).counted_since() for one in self.properties],
         )
         self.messages = 0
