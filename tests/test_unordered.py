@@ -170,3 +170,13 @@ def test_command(kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
         output = capfd.readouterr()
         assert "1 skipped" in output.err
         assert main([*asked, "--errors", "raise"]) == 2
+
+
+def test_a_batch_of_a_set_with_names_in_any_case() -> None:
+    """A row with such a value is run selector by selector, also by dialects that read names in any case."""
+    pa = pytest.importorskip("pyarrow")
+    azure = mqsel.compile("Price > 1", dialect="AZURE_SERVICE_BUS")
+    artemis = mqsel.compile("z > 1", dialect="ARTEMIS")
+    batch = pa.RecordBatch.from_pydict({"price": [2.5, 2.5], "z": [3.0, -0.0]})
+
+    assert mqsel.SelectorSet(enumerate([azure, artemis])).match_batch(batch).to_pylist() == [[0, 1], None]

@@ -632,5 +632,9 @@ cdef class RowMessage:
         finally:
             Py_XDECREF(owner)
 
+    def items(self):
+        """Return the names and values of what the row has, for dialects that read names in any case."""
+        return [(name, value) for name in self.batch.places if (value := self.get(name)) is not None]
+
 
 Mapping.register(RowMessage)
