@@ -56,8 +56,15 @@ def _truths(frame: Any, plans: list[Plan]) -> list[list[str]]:
 
 
 def _machine(text: str, dialect: Dialect, kinds: dict[str, str], rows: list[tuple[Any, ...]]) -> list[str]:
+    """Return what the machine says of each row; UNKNOWN, which is null in Spark, also where it has no answer."""
     matcher = mqsel.compile(text, dialect=dialect, schema=list(kinds.items()))
-    return [matcher.evaluate(row).name for row in rows]
+    truths = []
+    for row in rows:
+        try:
+            truths.append(matcher.evaluate(row).name)
+        except errors.UndocumentedError:
+            truths.append("UNKNOWN")
+    return truths
 
 
 def _differences(
