@@ -633,7 +633,7 @@ cdef class RowMessage:
             Py_XDECREF(owner)
 
     def items(self):
-        """Return the names and values of what the row has, for dialects that read names in any case."""
+        """Return the names and values of what the row has, for dialects that read names case-insensitively."""
         return [(name, value) for name in self.batch.places if (value := self.get(name)) is not None]
 
 
