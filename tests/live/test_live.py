@@ -124,6 +124,8 @@ def test_what_is_closed_behind_messages(ends: str) -> None:
     assert caught.value.message == f"the connection was lost after message 3: {why}"
 
 
+# A generator that an interrupt ended while it closed its link is closed once more when it is freed: Python says so.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_leaves_no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever line it comes in, but for those between what opens or closes the socket and the block that minds it."""
     made: list[socket.socket] = []
