@@ -49,7 +49,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize("ours", [False, True], ids=["reading", "mqsel"])
 @pytest.mark.parametrize("product", COLUMNS)
 def test_measured_answers(product: str, ours: bool) -> None:
-    """Each measured selector has the answer that the engine returned; at most 4 % are not modelled."""
+    """Each measured selector has its engine's answer; at most 1 % are not modelled, 4 % if NaN has no answer."""
     message = MEASURED if product.startswith("rabbitmq") else {**MEASURED, **NOT_SENT}
     wrong, compared, not_modelled = [], 0, 0
     for text, wanted in measured_answers(COLUMNS[product]):
@@ -63,7 +63,9 @@ def test_measured_answers(product: str, ours: bool) -> None:
 
     assert compared > 370
     assert not wrong, "\n".join(wrong)
-    assert not_modelled <= compared // 25  # the message has NaN
+    # The message has a property that is NaN, which mqsel does not support in these products.
+    has_order = ours and product in ("activemq", "artemis", "qpid-broker-j", "rocketmq")
+    assert not_modelled <= compared // (25 if has_order else 100)
 
 
 @pytest.mark.parametrize("product", COLUMNS)
